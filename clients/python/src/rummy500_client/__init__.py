@@ -1,0 +1,1 @@
+"""The bot SDK and the rummy500 command: they know the protocol only."""

@@ -1,0 +1,1 @@
+"""The protocol of Rummy 500, generated from proto/rummy500."""

@@ -1,0 +1,1 @@
+"""Match plans, statistics and reports."""

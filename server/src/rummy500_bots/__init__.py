@@ -1,0 +1,1 @@
+"""Built-in players: each gets what a remote bot gets, decoded, and nothing else."""

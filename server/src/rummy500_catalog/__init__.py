@@ -1,0 +1,1 @@
+"""Finds the installed variants and presets and composes rules from them."""

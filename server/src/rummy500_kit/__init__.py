@@ -1,0 +1,1 @@
+"""Conformance checks that a variant's own tests import."""

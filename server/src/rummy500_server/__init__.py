@@ -1,0 +1,1 @@
+"""The game server: tables, clocks, journal and services around the engine."""

@@ -1,0 +1,1 @@
+"""Named tables: presets are data."""

@@ -1,0 +1,1 @@
+"""The queen that is worth more, melded and caught."""
