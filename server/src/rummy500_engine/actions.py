@@ -1,0 +1,96 @@
+"""What a seat may ask for. Actions are as asked; `legal.canonical` says when two mean the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+from rummy500_engine.cards import FACES, JOKER, Card
+
+
+class End(Enum):
+    """The end of a run on which a card is laid."""
+
+    LOW = "low"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Take the top card of the stock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Take a card and all above it from the pile. `place` counts from the bottom, 1 = bottom; 0: the highest such card."""
+
+    card: Card
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LayMeld:
+    """Lay a new meld. `stands_for` is parallel to `cards` (the face itself for a natural card), or empty: not said."""
+
+    cards: tuple[Card, ...]
+    stands_for: tuple[Card, ...] = ()
+    end: End | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LayOff:
+    """Add one card to meld number `meld`; 0 means that no meld was named."""
+
+    card: Card
+    meld: int
+    end: End | None = None
+    stands_for: Card | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Throw a card, which ends the turn."""
+
+    card: Card
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Decline a call, or a take when the stock is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call "Rummy!" on a card of the pile: lay it off on `meld`, or meld it `with_cards`."""
+
+    card: Card
+    place: int = 0
+    meld: int = 0
+    with_cards: tuple[Card, ...] = ()
+    stands_for: tuple[Card, ...] = ()
+    end: End | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VariantAction:
+    """An action that a variant adds: a verb, then its cards, then where."""
+
+    variant: str
+    verb: str
+    cards: tuple[Card, ...] = ()
+    where: str = ""
+
+
+Action = Draw | Take | LayMeld | LayOff | Discard | Pass | Call | VariantAction
+
+DRAW = Draw()
+PASS = Pass()
+DISCARDS: dict[Card, Discard] = {card: Discard(card) for card in (*FACES, JOKER)}
+TAKES: dict[Card, Take] = {card: Take(card) for card in (*FACES, JOKER)}
+
+
+@lru_cache(maxsize=1 << 16)
+def lay_off(card: Card, meld: int, end: End | None = None) -> LayOff:
+    """One shared object for each plain lay-off: listing them costs a look-up."""
+    return LayOff(card, meld, end)

@@ -1,0 +1,135 @@
+"""Cards are small ints and hands are bit masks.
+
+A card is ``16 * suit + rank`` (suits C D H S = 0..3, ranks A 2 .. K = 0..12); the joker is 63. Each suit owns a lane of
+16 bits in a mask, so that runs are found by shifts and sets by intersecting lanes.
+
+A hand is one int: its lowest 64 bits hold the faces held at least once, the next 64 bits those held at least twice, and
+so on. Equal hands are equal ints, whatever the number of packs, and ``hand.bit_count()`` is the number of cards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Card = int
+Mask = int
+
+RANKS = "A23456789TJQK"
+SUITS = "CDHS"
+ACE, KING = 0, 12
+LANE_BITS = 16
+COPY_BITS = 64
+JOKER: Card = 63
+FACES: tuple[Card, ...] = tuple(LANE_BITS * suit + rank for suit in range(4) for rank in range(13))
+"""The 52 faces, clubs to spades, ace to king: also the order in which a pack is written down before it is shuffled."""
+DISTINCT: Mask = (1 << COPY_BITS) - 1
+"""Masks the faces of a hand, each once."""
+JOKER_BIT: Mask = 1 << JOKER
+NATURALS: Mask = sum(1 << card for card in FACES)
+
+_TEXT = {card: RANKS[card % LANE_BITS] + SUITS[card // LANE_BITS] for card in FACES} | {JOKER: "JK"}
+_CARD = {text: card for card, text in _TEXT.items()}
+
+
+class UnreadableCard(ValueError):
+    """A text is no card; `args[0]` says what was read."""
+
+
+def card_text(card: Card) -> str:
+    return _TEXT[card]
+
+
+def read_card(text: str) -> Card:
+    """Reads ``TH``, ``10h`` or ``jk``. Raises UnreadableCard."""
+    card = _CARD.get(text.upper().replace("10", "T", 1))
+    if card is None:
+        raise UnreadableCard(f"{text!r} is no card: a card is a rank of {RANKS} and a suit of {SUITS}, as TH, or JK")
+    return card
+
+
+def read_cards(text: str) -> tuple[Card, ...]:
+    return tuple(read_card(word) for word in text.split())
+
+
+def cards_text(cards: Iterable[Card]) -> str:
+    return " ".join(_TEXT[card] for card in cards)
+
+
+def rank_of(card: Card) -> int:
+    return card % LANE_BITS
+
+
+def suit_of(card: Card) -> int:
+    return card // LANE_BITS
+
+
+def add(hand: Mask, card: Card) -> Mask:
+    bit = 1 << card
+    while hand & bit:
+        bit <<= COPY_BITS
+    return hand | bit
+
+
+def remove(hand: Mask, card: Card) -> Mask:
+    """The hand without one such card, which it must hold."""
+    bit = 1 << card
+    assert hand & bit, f"{card_text(card)} is not held"
+    while hand & (bit << COPY_BITS):
+        bit <<= COPY_BITS
+    return hand ^ bit
+
+
+def hand_of(cards: Iterable[Card]) -> Mask:
+    hand = 0
+    for card in cards:
+        hand = add(hand, card)
+    return hand
+
+
+def cards_of(hand: Mask) -> list[Card]:
+    """The cards of a hand in ascending order, equal ones side by side."""
+    cards = []
+    while hand:
+        bit = hand & -hand
+        cards.append((bit.bit_length() - 1) % COPY_BITS)
+        hand ^= bit
+    cards.sort()
+    return cards
+
+
+def without(hand: Mask, cards: Iterable[Card]) -> Mask:
+    for card in cards:
+        hand = remove(hand, card)
+    return hand
+
+
+def count(hand: Mask, card: Card) -> int:
+    held = 0
+    hand >>= card
+    while hand & 1:
+        held += 1
+        hand >>= COPY_BITS
+    return held
+
+
+def holds(hand: Mask, cards: Iterable[Card]) -> bool:
+    """Whether the hand has all these cards, each as often as it is named."""
+    for card in cards:
+        if not hand >> card & 1:
+            return False
+        hand = remove(hand, card)
+    return True
+
+
+def take_faces(hand: Mask, faces: Mask) -> Mask:
+    """The hand without one card of each of these distinct faces, which it must hold."""
+    upper = hand >> COPY_BITS
+    if not upper:
+        return hand ^ faces
+    doubled = faces & upper
+    return (take_faces(upper, doubled) << COPY_BITS) | ((hand & DISTINCT) ^ (faces ^ doubled))
+
+
+def common(left: Mask, right: Mask) -> Mask:
+    """The cards that both hold, as often as both do."""
+    return left & right

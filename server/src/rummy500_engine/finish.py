@@ -1,0 +1,243 @@
+"""Whether a turn can still be finished by the rules of its table (RULES 1.10), decided exactly.
+
+A turn is finished by a legal discard or by an empty hand, after every card that must be used has been. The search picks
+the card of the duty with the fewest uses and tries each use: a meld of it, or a chain of lay-offs that reaches it. Since
+a plan's melds are disjoint, some order of plays carries out every plan found, and no plan is missed. Runs are tried in
+pieces of three to five cards, into which every longer run falls apart, unless the rules of the table weigh whole melds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rummy500_engine.actions import End, LayMeld
+from rummy500_engine.cards import COPY_BITS, DISTINCT, JOKER, LANE_BITS, Card, Mask, cards_of, count, remove, without
+from rummy500_engine.melds import LANE, Kind, Meld, MeldCatalogue
+from rummy500_engine.rules import Rules
+from rummy500_engine.terms import GoingOut
+
+LONGEST_PIECE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class TurnState:
+    """What bears on finishing a turn.
+
+    `must` is the part of `hand` that must still be used, `target` the deepest card taken (None: none taken);
+    `melded` says whether the seat had a meld before this turn, `laid_points` and `laid` what it melded in it (the
+    points of its melds; whether any), `best` the points of its first meld; `lays_off` whether a lay-off was made in the
+    plan; `first_play`: the next play must contain the target.
+    """
+
+    seat: int
+    hand: Mask
+    must: Mask
+    target: Card | None
+    banned: Card | None
+    melds: tuple[Meld, ...]
+    melded: bool
+    laid: bool = False
+    laid_points: int = 0
+    best: int = 0
+    lays_off: bool = False
+    first_play: bool = False
+    new_meld: bool = False
+
+
+def can_lay_off_on(rules: Rules, seat: int, meld: Meld) -> bool:
+    """Whether the meld is open to the seat at this table (RULES 2, `own-melds`): a meld is its first placer's."""
+    return not rules.own_melds_only or rules.sides[meld.placed[0].seat] == rules.sides[seat]
+
+
+def fits_some_meld(melds: Sequence[Meld], card: Card) -> bool:
+    """Whether the card fits any meld on the table, whoever might lay it there; a joker fits as any card."""
+    if card == JOKER:
+        return any(meld.fits for meld in melds)
+    return any(meld.fits >> card & 1 for meld in melds)
+
+
+def can_use(rules: Rules, *, seat: int, hand: Mask, card: Card, melds: Sequence[Meld]) -> bool:
+    """Whether a natural card of a joker-free hand can be melded or laid off, other cards of the hand helping."""
+    catalogue = rules.catalogue
+    rank, suit = card % LANE_BITS, card // LANE_BITS
+    lane = hand >> suit * LANE_BITS & LANE
+    if any(lane & window == window for window in catalogue.short_windows[rank]):
+        return True
+    if catalogue.sets.identical:
+        if sum(count(hand, other * LANE_BITS + rank) for other in range(4)) >= 3:
+            return True
+    elif (hand >> rank & 1) + (hand >> rank + 16 & 1) + (hand >> rank + 32 & 1) + (hand >> rank + 48 & 1) >= 3:
+        return True
+    for meld in melds:
+        if meld.fits >> card & 1:
+            if can_lay_off_on(rules, seat, meld):
+                return True
+        elif meld.kind is Kind.RUN and meld.placed[0].face // LANE_BITS == suit and can_lay_off_on(rules, seat, meld):
+            if any(chains_to(catalogue, meld, hand, card)):
+                return True
+    return False
+
+
+def chains_to(catalogue: MeldCatalogue, meld: Meld, hand: Mask, card: Card) -> Iterator[Meld]:
+    """The meld after lay-offs of cards of the hand, one after the other on one end, up to this natural card."""
+    for end in (End.LOW, End.HIGH):
+        grown, rest = meld, hand
+        while True:
+            face = grown.low_face if end is End.LOW else grown.high_face
+            if face is None or not rest >> face & 1:
+                break
+            rest = remove(rest, face)
+            grown = catalogue.extended(grown, card=face, face=face, seat=-1, end=end)
+            if face == card:
+                yield grown
+                break
+
+
+def can_finish(rules: Rules, state: TurnState) -> bool:
+    return _Search(rules).finishes(state)
+
+
+class _Search:
+    """One depth-first search; positions already found dead are remembered."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.catalogue = rules.catalogue
+        self.dead: set[object] = set()
+        self.whole_runs = (
+            rules.first_meld.minimum > 0
+            or rules.going_out is GoingOut.DISCARD_UNPLAYABLE
+            or any(card == JOKER for card in rules.pack)
+        )
+
+    def finishes(self, state: TurnState) -> bool:
+        if not state.must and self.can_stop(state):
+            return True
+        key = self._key(state)
+        if key in self.dead:
+            return False
+        if any(self.finishes(after) for after in self._continuations(state)):
+            return True
+        self.dead.add(key)
+        return False
+
+    def _key(self, state: TurnState) -> object:
+        ends = tuple(sorted((meld.fits, meld.start, meld.length, meld.id) for meld in state.melds))
+        return (state.hand, state.must, ends, state.laid_points, state.best, state.lays_off, state.laid, state.first_play)
+
+    def can_stop(self, state: TurnState) -> bool:
+        """Whether the turn may end here: by a discard, or because the hand is empty."""
+        rules = self.rules
+        if rules.first_meld.required and state.lays_off and not (state.melded or state.laid):
+            return False
+        if not state.melded and state.laid and self._below_minimum(state):
+            return False
+        if not state.hand:
+            return rules.going_out in (GoingOut.ANY, GoingOut.FLOATING)
+        distinct = state.hand & DISTINCT
+        if state.banned is not None:
+            distinct &= ~(1 << state.banned)
+        if not distinct:
+            return False
+        if rules.going_out is GoingOut.DISCARD_UNPLAYABLE and state.hand.bit_count() == 1:
+            return not fits_some_meld(state.melds, cards_of(state.hand)[0])
+        return True
+
+    def _below_minimum(self, state: TurnState) -> bool:
+        first = self.rules.first_meld
+        return (state.best if first.single else state.laid_points) < first.minimum
+
+    def _continuations(self, state: TurnState) -> Iterator[TurnState]:
+        must = state.must
+        if not must and state.banned is not None and not (state.hand & DISTINCT & ~(1 << state.banned)):
+            must = state.hand
+        if state.first_play and state.target is not None:
+            yield from self._uses(state, state.target, chains=False)
+        elif must:
+            uses = [list(self._uses(state, card, chains=True)) for card in set(cards_of(must))]
+            yield from min(uses, key=len)
+        else:
+            for card in set(cards_of(state.hand)):
+                yield from self._uses(state, card, chains=False)
+
+    def _uses(self, state: TurnState, card: Card, *, chains: bool) -> Iterator[TurnState]:
+        """The turn after each play that uses the card; with `chains`, after lay-offs that lead up to it too."""
+        yield from self._melds_with(state, card)
+        if state.new_meld and card == state.target and state.must >> card & 1:
+            return
+        if state.first_play and self.rules.first_meld.required and not (state.melded or state.laid):
+            return
+        for index, meld in enumerate(state.melds):
+            if not can_lay_off_on(self.rules, state.seat, meld):
+                continue
+            for grown in self._lay_offs_with(state, meld, card, chains=chains):
+                used = [placed.card for placed in grown.placed[len(meld.placed) :]]
+                melds = (*state.melds[:index], grown, *state.melds[index + 1 :])
+                yield replace(self._without(state, used, new_meld=False), melds=melds, lays_off=True)
+
+    def _lay_offs_with(self, state: TurnState, meld: Meld, card: Card, *, chains: bool) -> Iterator[Meld]:
+        if count(state.hand, JOKER):
+            yield from self._joker_chains(state, meld, card, chains=chains)
+        elif meld.kind is Kind.SET or not chains:
+            for end in meld.ends_taking(card):
+                yield self.catalogue.extended(meld, card=card, face=card, seat=state.seat, end=end)
+        else:
+            yield from chains_to(self.catalogue, meld, state.hand, card)
+
+    def _joker_chains(self, state: TurnState, meld: Meld, card: Card, *, chains: bool) -> Iterator[Meld]:
+        """As `chains_to`, any link a joker of the hand; for a set, jokers may come before the card too."""
+        grown = [(meld, state.hand)]
+        while grown:
+            before, hand = grown.pop()
+            for face in cards_of(before.fits):
+                for used in {face, JOKER}:
+                    if not hand >> used & 1:
+                        continue
+                    for end in before.ends_taking(face):
+                        after = self.catalogue.extended(before, card=used, face=face, seat=state.seat, end=end)
+                        if used == card:
+                            yield after
+                        elif chains:
+                            grown.append((after, remove(hand, used)))
+
+    def _melds_with(self, state: TurnState, card: Card) -> Iterator[TurnState]:
+        for meld in self._pieces(state.hand, card):
+            shape = self.catalogue.readings(meld)[0]
+            points = sum(
+                self.rules.card_points(placed.card, placed.face, placed.low)
+                for placed in shape.places(state.seat, self.catalogue.corner)
+            )
+            first = self.rules.first_meld
+            if first.single and not state.melded and not state.laid and points < first.minimum:
+                continue
+            laid = self.catalogue.meld(len(state.melds) + 1, shape, state.seat)
+            yield replace(
+                self._without(state, meld.cards, new_meld=True),
+                melds=(*state.melds, laid),
+                laid=True,
+                laid_points=min(state.laid_points + points, max(first.minimum, 0)),
+                best=state.best if state.laid else points,
+            )
+
+    def _pieces(self, hand: Mask, card: Card) -> Iterator[LayMeld]:
+        """The melds of the hand that hold the card (for a joker: that hold a joker)."""
+        if card != JOKER:
+            suit, rank = card // LANE_BITS, card % LANE_BITS
+            near = hand & (LANE << suit * LANE_BITS) | hand & self.catalogue.rank_mask(rank)
+            for _, meld in self.catalogue.natural_melds(near):
+                if card in meld.cards and (self.whole_runs or len(meld.cards) <= LONGEST_PIECE):
+                    yield meld
+        if count(hand, JOKER):
+            for meld in self.catalogue.joker_melds(hand):
+                if card in meld.cards:
+                    yield meld
+
+    def _without(self, state: TurnState, used: Sequence[Card], *, new_meld: bool) -> TurnState:
+        must = state.must
+        for card in used:
+            meets = new_meld or card != state.target or not state.new_meld
+            if meets and must >> card & 1:
+                must = remove(must, card)
+        hit = state.target is not None and state.target in used
+        return replace(state, hand=without(state.hand, used), must=must, first_play=state.first_play and not hit)

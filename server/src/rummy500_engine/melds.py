@@ -1,0 +1,356 @@
+"""Sets and runs: what melds a hand holds, how cards asked for read as a meld, and what a meld on the table takes.
+
+Positions in a run count from the low ace: 0 = ace low, 1 = two .. 12 = king, 13 = ace high. Where runs go round the
+corner, positions go on modulo 13 and the start is the rank of the lowest card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations, combinations_with_replacement, product
+
+from rummy500_engine.actions import End, LayMeld
+from rummy500_engine.cards import (
+    ACE,
+    COPY_BITS,
+    JOKER,
+    LANE_BITS,
+    Card,
+    Mask,
+    count,
+    rank_of,
+    suit_of,
+)
+from rummy500_engine.terms import AceEnds, Jokers, Sets
+
+LANE = 0x1FFF
+SHORTEST, LONGEST_RUN = 3, 13
+MOST_COPIES = 12
+
+
+class Kind(Enum):
+    SET = "set"
+    RUN = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A card on the table: what it stands for, who placed it, and whether it is an ace at the low end (RULES 4, credit)."""
+
+    card: Card
+    face: Card
+    seat: int
+    low: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One reading of cards as a meld: `cards` and `faces` in order, runs low to high; `start` is a run's first position."""
+
+    kind: Kind
+    cards: tuple[Card, ...]
+    faces: tuple[Card, ...]
+    start: int = 0
+
+    def places(self, seat: int, corner: bool) -> tuple[Placed, ...]:
+        run = self.kind is Kind.RUN
+        return tuple(
+            Placed(card, face, seat, run and index == 0 and rank_of(face) == ACE and (corner or self.start == 0))
+            for index, (card, face) in enumerate(zip(self.cards, self.faces, strict=True))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Meld:
+    """A meld on the table. `placed` is in the order laid, the first `opening` of it together; for a run `start` and
+    `length` give its positions. `fits` masks the faces that it takes next."""
+
+    id: int
+    kind: Kind
+    placed: tuple[Placed, ...]
+    opening: int
+    start: int
+    length: int
+    fits: Mask
+    low_face: Card | None
+    high_face: Card | None
+
+    def ends_taking(self, face: Card) -> tuple[End | None, ...]:
+        """On which ends the face fits: (None,) for a set."""
+        if self.kind is Kind.SET:
+            return (None,) if self.fits >> face & 1 else ()
+        ends: list[End | None] = []
+        if face == self.low_face:
+            ends.append(End.LOW)
+        if face == self.high_face:
+            ends.append(End.HIGH)
+        return tuple(ends)
+
+
+class MeldCatalogue:
+    """What melds there are at one table, from the ends of aces, the limits of sets and the jokers in the pack."""
+
+    def __init__(self, *, ace_ends: AceEnds, sets: Sets, jokers: Jokers, pack: tuple[Card, ...]) -> None:
+        self.ace_ends, self.sets, self.jokers = ace_ends, sets, jokers
+        self.corner = ace_ends is AceEnds.CORNER
+        self.low = ace_ends is not AceEnds.HIGH_ONLY
+        self.high = ace_ends is AceEnds.LOW_OR_HIGH or ace_ends is AceEnds.HIGH_ONLY
+        self.largest_set = sets.largest if sets.largest is not None else len(pack)
+        self._runs: dict[int, tuple[tuple[Mask, LayMeld], ...]] = {}
+        self._sets: dict[tuple[int, ...], tuple[tuple[Mask, LayMeld], ...]] = {}
+        self._windows = tuple(self._all_windows())
+        self.short_windows: tuple[tuple[int, ...], ...] = tuple(
+            tuple(lane for lane, _, length in self._windows if length == SHORTEST and lane >> rank & 1)
+            for rank in range(13)
+        )
+        """For each rank, the lane masks of the runs of three that hold it."""
+
+    # --- runs as windows of positions
+
+    def _all_windows(self) -> Iterator[tuple[int, int, int]]:
+        """(lane mask, start, length) of every run in a suit."""
+        for length in range(SHORTEST, LONGEST_RUN + 1):
+            starts = range(13) if self.corner else range(0 if self.low else 1, (14 if self.high else 13) - length + 1)
+            for start in starts:
+                lane = 0
+                for position in range(start, start + length):
+                    lane |= 1 << position % 13
+                yield lane, start, length
+
+    def _run_faces(self, suit: int, start: int, length: int) -> tuple[Card, ...]:
+        return tuple(suit * LANE_BITS + position % 13 for position in range(start, start + length))
+
+    def _run_end(self, start: int, length: int) -> End | None:
+        """Which end must be said: only where all thirteen ranks leave both open (not round the corner)."""
+        if length < LONGEST_RUN or not (self.low and self.high):
+            return None
+        return End.LOW if start == 0 else End.HIGH
+
+    def _suit_runs(self, suit: int, lane: int) -> tuple[tuple[Mask, LayMeld], ...]:
+        key = suit << LANE_BITS | lane
+        runs = self._runs.get(key)
+        if runs is None:
+            runs = tuple(
+                (window << suit * LANE_BITS, LayMeld(self._run_faces(suit, start, length), (), self._run_end(start, length)))
+                for window, start, length in self._windows
+                if window & lane == window
+            )
+            self._runs[key] = runs
+        return runs
+
+    def _rank_sets(self, rank: int, counts: tuple[int, ...]) -> tuple[tuple[Mask, LayMeld], ...]:
+        key = (rank, *counts)
+        sets = self._sets.get(key)
+        if sets is None:
+            found = []
+            for chosen in product(*(range(held + 1) for held in counts)):
+                size = sum(chosen)
+                if SHORTEST <= size <= self.largest_set:
+                    cards = tuple(suit * LANE_BITS + rank for suit in range(4) for _ in range(chosen[suit]))
+                    mask = 0
+                    for suit, copies in enumerate(chosen):
+                        for copy in range(copies):
+                            mask |= 1 << (suit * LANE_BITS + rank + copy * COPY_BITS)
+                    found.append((mask, LayMeld(cards)))
+            sets = self._sets[key] = tuple(found)
+        return sets
+
+    def natural_melds(self, hand: Mask) -> list[tuple[Mask, LayMeld]]:
+        """Every meld without jokers that the hand holds, with the cards that it uses as a hand mask."""
+        found: list[tuple[Mask, LayMeld]] = []
+        lanes = (hand & LANE, hand >> 16 & LANE, hand >> 32 & LANE, hand >> 48 & LANE)
+        for suit, lane in enumerate(lanes):
+            shifted = lane | (lane & 1) << 13
+            if shifted & shifted >> 1 & shifted >> 2 or self.corner:
+                found += self._suit_runs(suit, lane)
+        clubs, diamonds, hearts, spades = lanes
+        if self.sets.identical:
+            ranks = clubs | diamonds | hearts | spades
+        else:
+            ranks = (clubs & diamonds & (hearts | spades)) | (hearts & spades & (clubs | diamonds))
+        while ranks:
+            low = ranks & -ranks
+            rank = low.bit_length() - 1
+            ranks ^= low
+            if self.sets.identical:
+                counts = tuple(count(hand, suit * LANE_BITS + rank) for suit in range(4))
+            else:
+                counts = (clubs >> rank & 1, diamonds >> rank & 1, hearts >> rank & 1, spades >> rank & 1)
+            found += self._rank_sets(rank, counts)
+        return found
+
+    def joker_melds(self, hand: Mask) -> Iterator[LayMeld]:
+        """Every meld with jokers that the hand holds, each reading once, those with fewer jokers first."""
+        held = count(hand, JOKER)
+        for jokers in range(1, held + 1):
+            for suit in range(4):
+                lane = hand >> suit * LANE_BITS & LANE
+                for window, start, length in self._windows:
+                    missing = (window & ~lane).bit_count()
+                    if missing > jokers or length - jokers < self.jokers.min_natural:
+                        continue
+                    yield from self._joker_runs(suit, lane, start, length, jokers)
+            for rank in range(13):
+                yield from self._joker_sets(hand, rank, jokers)
+
+    def _joker_runs(self, suit: int, lane: int, start: int, length: int, jokers: int) -> Iterator[LayMeld]:
+        faces = self._run_faces(suit, start, length)
+        gaps = [i for i, face in enumerate(faces) if not lane >> rank_of(face) & 1]
+        others = [i for i in range(length) if i not in gaps]
+        for more in combinations(others, jokers - len(gaps)):
+            stand_ins = {*gaps, *more}
+            cards = tuple(JOKER if i in stand_ins else face for i, face in enumerate(faces))
+            yield LayMeld(cards, faces, self._run_end(start, length))
+
+    def _joker_sets(self, hand: Mask, rank: int, jokers: int) -> Iterator[LayMeld]:
+        held = [count(hand, suit * LANE_BITS + rank) for suit in range(4)]
+        most = held if self.sets.identical else [min(1, copies) for copies in held]
+        for chosen in product(*(range(copies + 1) for copies in most)):
+            naturals = sum(chosen)
+            if naturals < self.jokers.min_natural or not SHORTEST <= naturals + jokers <= self.largest_set:
+                continue
+            for suits in self._joker_suits(chosen, jokers):
+                pairs = sorted(
+                    [(suit, False) for suit in range(4) for _ in range(chosen[suit])] + [(suit, True) for suit in suits]
+                )
+                faces = tuple(suit * LANE_BITS + rank for suit, _ in pairs)
+                cards = tuple(JOKER if joker else face for (_, joker), face in zip(pairs, faces, strict=True))
+                yield LayMeld(cards, faces)
+
+    def _joker_suits(self, chosen: tuple[int, ...], jokers: int) -> Iterator[tuple[int, ...]]:
+        if self.sets.identical:
+            return combinations_with_replacement(range(4), jokers)
+        return combinations([suit for suit in range(4) if not chosen[suit]], jokers)
+
+    @staticmethod
+    def rank_mask(rank: int) -> Mask:
+        """All copies of the four cards of a rank, in any number of packs."""
+        lanes = 0x0001_0001_0001_0001 << rank
+        mask = 0
+        for copy in range(MOST_COPIES):
+            mask |= lanes << copy * COPY_BITS
+        return mask
+
+    # --- readings
+
+    def readings(self, asked: LayMeld) -> list[Shape]:
+        """Every meld that the cards asked for can be; none: no meld, several: more must be said."""
+        said = asked.stands_for or asked.cards
+        naturals = sum(card != JOKER for card in asked.cards)
+        if len(asked.cards) < SHORTEST or naturals < max(1, self.jokers.min_natural):
+            return []
+        return [*self._set_readings(asked, said), *self._run_readings(asked, said)]
+
+    def _set_readings(self, asked: LayMeld, said: tuple[Card, ...]) -> list[Shape]:
+        known = [face for face in said if face != JOKER]
+        open_jokers = len(said) - len(known)
+        if asked.end is not None or len(said) > self.largest_set or len({rank_of(face) for face in known}) != 1:
+            return []
+        rank = rank_of(known[0])
+        if not self.sets.identical and len(set(known)) < len(known):
+            return []
+        suits = [suit for suit in range(4) if self.sets.identical or suit * LANE_BITS + rank not in known]
+        choose = combinations_with_replacement if self.sets.identical else combinations
+        shapes = []
+        for filling in choose(suits, open_jokers):
+            fill = iter(filling)
+            faces = tuple(next(fill) * LANE_BITS + rank if face == JOKER else face for face in said)
+            shapes.append(Shape(Kind.SET, asked.cards, faces))
+        return shapes
+
+    def _run_readings(self, asked: LayMeld, said: tuple[Card, ...]) -> list[Shape]:
+        known = [face for face in said if face != JOKER]
+        if len({suit_of(face) for face in known}) != 1 or len(set(known)) < len(known) or len(said) > LONGEST_RUN:
+            return []
+        suit = suit_of(known[0])
+        lane = sum(1 << rank_of(face) for face in known)
+        by_face = {face: card for card, face in zip(asked.cards, said, strict=True) if face != JOKER}
+        shapes = []
+        for window, start, length in self._windows:
+            if length != len(said) or window & lane != lane:
+                continue
+            if self.corner and length == LONGEST_RUN and said[0] != JOKER and start != rank_of(said[0]):
+                continue  # NOTATION: a corner meld of thirteen begins, as written, with its lowest card
+            end = self._run_end(start, length)
+            if asked.end is not None and end is not asked.end:
+                continue
+            faces = self._run_faces(suit, start, length)
+            shapes.append(Shape(Kind.RUN, tuple(by_face.get(face, JOKER) for face in faces), faces, start))
+        return shapes
+
+    def listed(self, shape: Shape) -> LayMeld:
+        """The action that lays this shape, as lists of legal actions name it: sets by suit, runs low to high."""
+        pairs = list(zip(shape.faces, shape.cards, strict=True))
+        if shape.kind is Kind.SET:
+            pairs.sort()
+        cards = tuple(card for _, card in pairs)
+        faces = tuple(face for face, _ in pairs) if JOKER in cards else ()
+        end = self._run_end(shape.start, len(cards)) if shape.kind is Kind.RUN else None
+        return LayMeld(cards, faces, end)
+
+    # --- melds on the table
+
+    def meld(self, number: int, shape: Shape, seat: int) -> Meld:
+        return self._with_fits(
+            number, shape.kind, shape.places(seat, self.corner), len(shape.cards), shape.start, len(shape.cards)
+        )
+
+    def extended(self, meld: Meld, *, card: Card, face: Card, seat: int, end: End | None) -> Meld:
+        """The meld with a card laid off on it; the face must fit that end."""
+        if meld.kind is Kind.SET:
+            placed = Placed(card, face, seat, False)
+            return self._with_fits(meld.id, meld.kind, (*meld.placed, placed), meld.opening, 0, meld.length + 1)
+        assert end is not None
+        low = end is End.LOW and rank_of(face) == ACE
+        start = meld.start if end is End.HIGH else (meld.start - 1) % 13
+        placed = Placed(card, face, seat, low)
+        return self._with_fits(meld.id, meld.kind, (*meld.placed, placed), meld.opening, start, meld.length + 1)
+
+    def replaced(self, meld: Meld, *, index: int, placed: Placed) -> Meld:
+        """The meld with another card in one place that stands for the same face (an exchange)."""
+        cards = (*meld.placed[:index], placed, *meld.placed[index + 1 :])
+        return self._with_fits(meld.id, meld.kind, cards, meld.opening, meld.start, meld.length)
+
+    def _with_fits(
+        self, number: int, kind: Kind, placed: tuple[Placed, ...], opening: int, start: int, length: int
+    ) -> Meld:
+        if kind is Kind.SET:
+            return Meld(number, kind, placed, opening, start, length, self._set_fits(placed), None, None)
+        lane = suit_of(placed[0].face) * LANE_BITS
+        low, high = self._run_ends(start, length)
+        low_face = None if low is None else lane + low
+        high_face = None if high is None else lane + high
+        fits = 0 if low_face is None else 1 << low_face
+        if high_face is not None:
+            fits |= 1 << high_face
+        return Meld(number, kind, placed, opening, start, length, fits, low_face, high_face)
+
+    def _set_fits(self, placed: tuple[Placed, ...]) -> Mask:
+        if len(placed) >= self.largest_set:
+            return 0
+        rank = rank_of(placed[0].face)
+        fits = sum(1 << suit * LANE_BITS + rank for suit in range(4))
+        if not self.sets.identical:
+            for card in placed:
+                fits &= ~(1 << card.face)
+        return fits
+
+    def _run_ends(self, start: int, length: int) -> tuple[int | None, int | None]:
+        """The ranks that a run takes at its low and at its high end."""
+        if length >= LONGEST_RUN:
+            return None, None
+        if self.corner:
+            return (start - 1) % 13, (start + length) % 13
+        last = start + length - 1
+        holds_low_ace, holds_high_ace = start == 0, last == 13
+        low: int | None = None
+        if start > 1 or (start == 1 and self.low and not holds_high_ace):
+            low = start - 1
+        high: int | None = None
+        if last < 12:
+            high = last + 1
+        elif last == 12 and self.high and not holds_low_ace:
+            high = ACE
+        return low, high

@@ -1,0 +1,166 @@
+"""A set of plugins that answer together: who answers a hook, and how their answers combine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import pluggy
+
+from rummy500_engine.hooks import PROJECT, ComposedHooks, PlayHooks
+from rummy500_engine.terms import Points, RulesRefused, Table, VariantError
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """An installed variant, or the classic rules: its name on the wire, the object with the hooks, where it came from."""
+
+    name: str
+    implementation: object
+    version: str
+    distribution: str
+
+
+class PluginSet:
+    """The classic rules and the variants of one table, sorted by name, so that the order of naming changes nothing."""
+
+    def __init__(self, base: Plugin, variants: Sequence[Plugin]) -> None:
+        self.base = base
+        self.variants = tuple(sorted(variants, key=lambda plugin: plugin.name))
+        self.all = (base, *self.variants)
+        self._hooks: dict[str, dict[str, Callable[..., Any]]] = {}
+        self._implementers: dict[str, list[Plugin]] = {}
+        seen: dict[str, Plugin] = {}
+        for plugin in self.all:
+            if plugin.name in seen:
+                raise RulesRefused(f"variant {plugin.name} is named twice", field="variants")
+            seen[plugin.name] = plugin
+            self._register(plugin)
+
+    def _register(self, plugin: Plugin) -> None:
+        manager = pluggy.PluginManager(PROJECT)
+        manager.add_hookspecs(ComposedHooks)
+        manager.add_hookspecs(PlayHooks)
+        try:
+            manager.register(plugin.implementation, name=plugin.name)
+            manager.check_pending()
+        except pluggy.PluginValidationError as error:
+            raise self.broken(plugin, "registration", str(error)) from error
+        for caller in manager.get_hookcallers(plugin.implementation) or ():
+            implementation = caller.get_hookimpls()[-1]
+            self._hooks.setdefault(caller.name, {})[plugin.name] = _narrowed(
+                implementation.function, implementation.argnames
+            )
+
+    @staticmethod
+    def broken(plugin: Plugin, hook: str, problem: str) -> VariantError:
+        return VariantError(variant=plugin.name, hook=hook, distribution=plugin.distribution, problem=problem)
+
+    def _ask(self, plugin: Plugin, hook: str, **question: Any) -> Any:
+        function = self._hooks.get(hook, {}).get(plugin.name)
+        if function is None:
+            return None
+        try:
+            return function(**question)
+        except (VariantError, RulesRefused):
+            raise
+        except Exception as error:
+            raise self.broken(plugin, hook, f"raised {type(error).__name__}: {error}") from error
+
+    def own(self, plugin: Plugin, hook: str, **question: Any) -> Any:
+        return self._ask(plugin, hook, **question)
+
+    def answers(self, hook: str, **question: Any) -> Iterator[tuple[Plugin, Any]]:
+        """The answers that are not None, the classic rules' first."""
+        for plugin in self.all:
+            answer = self._ask(plugin, hook, **question)
+            if answer is not None:
+                yield plugin, answer
+
+    def one(self, hook: str, kind: type[Answer], **question: Any) -> Answer:
+        """*One answer*: the variants' if there is one, else the classic rules'."""
+        chosen: tuple[Plugin, Answer] | None = None
+        for plugin, answer in self.answers(hook, **question):
+            self._expect(plugin, hook, answer, kind)
+            if chosen is not None and chosen[0] is not self.base and chosen[1] != answer:
+                raise _conflict(hook, chosen[0], plugin)
+            chosen = (plugin, answer)
+        assert chosen is not None, f"the classic rules do not answer {hook}"
+        return chosen[1]
+
+    def by_field(self, hook: str, kind: type[Answer], **question: Any) -> dict[str, Any]:
+        """*Field by field*: as `one`, for each field of the answer."""
+        merged: dict[str, tuple[Plugin, Any]] = {}
+        for plugin, answer in self.answers(hook, **question):
+            self._expect(plugin, hook, answer, kind)
+            for field in fields(answer):
+                value = getattr(answer, field.name)
+                if value is None:
+                    continue
+                before = merged.get(field.name)
+                if before is not None and before[0] is not self.base and before[1] != value:
+                    raise _conflict(f"{hook} ({field.name})", before[0], plugin)
+                merged[field.name] = (plugin, value)
+        return {name: value for name, (_, value) in merged.items()}
+
+    def most_specific(self, hook: str, about: str, **question: Any) -> int:
+        best: tuple[Plugin, Points] | None = None
+        for plugin, answer in self.answers(hook, **question):
+            self._expect(plugin, hook, answer, Points)
+            if best is None or answer.specificity > best[1].specificity:
+                best = (plugin, answer)
+            elif answer.specificity == best[1].specificity and answer.points != best[1].points:
+                raise _conflict(f"{hook} ({about})", best[0], plugin)
+        return best[1].points if best else 0
+
+    def bound(self, hook: str, table: Table) -> tuple[tuple[str, Callable[..., Any]], ...]:
+        """The functions of the plugins that implement a hook of play, by variant; a raise becomes a VariantError."""
+        functions = self._hooks.get(hook, {})
+        return tuple(
+            (plugin.name, _guarded(plugin, hook, functions[plugin.name], table))
+            for plugin in self.all
+            if plugin.name in functions
+        )
+
+    def verbs(self, table: Table) -> Mapping[str, str]:
+        """verb -> variant."""
+        owners: dict[str, Plugin] = {}
+        for plugin, verbs in self.answers("rummy500_verbs", table=table):
+            for verb in verbs:
+                if verb in owners:
+                    raise _conflict(f"rummy500_verbs ({verb})", owners[verb], plugin)
+                owners[verb] = plugin
+        return {verb: plugin.name for verb, plugin in sorted(owners.items())}
+
+    def _expect(self, plugin: Plugin, hook: str, answer: object, kind: type) -> None:
+        if not isinstance(answer, kind):
+            raise self.broken(plugin, hook, f"answered {answer!r}, which is no {kind.__name__}")
+
+
+def _conflict(hook: str, left: Plugin, right: Plugin) -> RulesRefused:
+    names = " and ".join(sorted((left.name, right.name)))
+    return RulesRefused(f"{names} contradict each other about {hook.removeprefix('rummy500_')}: play with one of them")
+
+
+def _narrowed(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+    """An implementation may leave out arguments that it does not need."""
+
+    def ask(**question: Any) -> Any:
+        return function(**{name: question[name] for name in names})
+
+    return ask
+
+
+def _guarded(plugin: Plugin, hook: str, function: Callable[..., Any], table: Table) -> Callable[..., Any]:
+    def ask(**question: Any) -> Any:
+        try:
+            return function(table=table, **question)
+        except VariantError:
+            raise
+        except Exception as error:
+            raise PluginSet.broken(plugin, hook, f"raised {type(error).__name__}: {error}") from error
+
+    return ask

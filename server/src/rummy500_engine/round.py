@@ -1,0 +1,408 @@
+"""One round, from the deal until it is scored: the only thing in the engine that changes, and only by `apply`.
+
+    phase   DRAW ──draw, take──> PLAY ──discard──> POLL (only if a variant asks) ──> DRAW of the next seat
+              │                   │
+              └─pass, no take─> OVER <─ hand empty, stock or turns used up
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+from rummy500_engine import legal
+from rummy500_engine.actions import Action, Discard, Draw, End, LayMeld, LayOff, Pass, Take, VariantAction
+from rummy500_engine.cards import Card, Mask, add, cards_of, count, remove
+from rummy500_engine.events import (
+    Discarded,
+    DrewFromStock,
+    Event,
+    LaidOff,
+    Melded,
+    Passed,
+    PollClosed,
+    PollOpened,
+    RoundDealt,
+    RoundEnd,
+    SeatScore,
+    StockRecycled,
+    TookFromPile,
+    TurnPassed,
+    VariantEvent,
+)
+from rummy500_engine.melds import Meld, Shape
+from rummy500_engine.rules import Rules
+from rummy500_engine.shuffle import shuffle
+from rummy500_engine.terms import GoingOut, Poll, StockRule
+
+
+class Phase(Enum):
+    DRAW = "draw"
+    PLAY = "play"
+    POLL = "poll"
+    OVER = "over"
+
+
+class Round:
+    """The full state of a round; never shown to anybody whole (`view.seat_view` makes what one seat sees).
+
+    `hands` and `known` are masks by seat (`known`: cards that all saw go into that hand); `stock` is drawn from its
+    end, `pile` lies bottom first. Of the turn: `must_use` is the part of the hand that must still be used, `target` the
+    deepest card taken, `banned` the face that may not be discarded, `laid` the numbers of the melds laid.
+    """
+
+    __slots__ = (
+        "_pending_polls", "banned", "dealer", "end", "ending", "first_play", "hands", "known", "laid", "laid_points",
+        "melds", "must_use", "next_seat", "number", "opened", "out", "phase", "pile", "poll", "recycled", "rules",
+        "seed", "states", "stock", "taken", "target", "turn", "turns_played",
+    )  # fmt: skip
+
+    def __init__(self, rules: Rules, *, number: int, dealer: int, seed: bytes) -> None:
+        seats = rules.players
+        self.rules = rules
+        self.number = number
+        self.dealer = dealer
+        self.seed = seed
+        self.hands: list[Mask] = [0] * seats
+        self.known: list[Mask] = [0] * seats
+        self.stock: list[Card] = []
+        self.pile: list[Card] = []
+        self.melds: list[Meld] = []
+        self.opened = [0] * seats
+        self.turn = (dealer + 1) % seats
+        self.next_seat = self.turn
+        self.phase = Phase.DRAW
+        self.turns_played = 0
+        self.recycled = 0
+        self.poll: Poll | None = None
+        self._pending_polls: list[Poll] = []
+        self.states: dict[str, Any] = {}
+        self.out: int | None = None
+        self.ending: RoundEnd | None = None
+        self.end: RoundEnd | None = None
+        self._begin_fresh_turn()
+
+    def _begin_fresh_turn(self) -> None:
+        self.must_use: Mask = 0
+        self.target: Card | None = None
+        self.taken = 0
+        self.banned: Card | None = None
+        self.first_play = False
+        self.laid: tuple[int, ...] = ()
+        self.laid_points: tuple[int, ...] = ()
+
+    @classmethod
+    def deal(
+        cls, rules: Rules, *, number: int, dealer: int, order: Sequence[Card], seed: bytes
+    ) -> tuple[Round, list[Event]]:
+        """Deals a shuffled pack, one card at a time from the dealer's left (RULES 1.2)."""
+        assert sorted(order) == sorted(rules.pack), "the order must be this table's pack"
+        dealt = cls(rules, number=number, dealer=dealer, seed=seed)
+        seats = rules.players
+        cards = iter(order)
+        received: list[list[Card]] = [[] for _ in range(seats)]
+        for index in range(rules.hand_size * seats):
+            received[(dealer + 1 + index) % seats].append(next(cards))
+        up_card: Card | None = None
+        if rules.deal.extra_card:
+            received[dealt.turn].append(next(cards))
+            dealt.phase = Phase.PLAY
+        else:
+            up_card = next(cards)
+            dealt.pile.append(up_card)
+        for seat, hand in enumerate(received):
+            for card in hand:
+                dealt.hands[seat] = add(dealt.hands[seat], card)
+        dealt.stock = list(cards)[::-1]
+        counts = tuple(len(hand) for hand in received)
+        hands = tuple(tuple(hand) for hand in received)
+        return dealt, [RoundDealt(number, dealer, hands, counts, up_card, len(dealt.stock))]
+
+    def clone(self) -> Round:
+        """An independent copy; melds, events and variants' states are immutable and shared."""
+        copy = Round.__new__(Round)
+        for name in Round.__slots__:
+            setattr(copy, name, getattr(self, name))
+        copy.hands = self.hands.copy()
+        copy.known = self.known.copy()
+        copy.stock = self.stock.copy()
+        copy.pile = self.pile.copy()
+        copy.melds = self.melds.copy()
+        copy.opened = self.opened.copy()
+        copy.states = self.states.copy()
+        copy._pending_polls = self._pending_polls.copy()
+        return copy
+
+    @property
+    def over(self) -> bool:
+        return self.phase is Phase.OVER
+
+    def to_act(self) -> tuple[int, ...]:
+        """The seats that are asked now."""
+        if self.phase is Phase.OVER:
+            return ()
+        if self.poll is not None:
+            return self.poll.waiting
+        return (self.turn,)
+
+    def legal_actions(self, seat: int) -> list[Action]:
+        return legal.legal_actions(self, seat)
+
+    def apply(self, seat: int, action: Action) -> list[Event]:
+        """Plays the action and returns what happened. Raises Refused, and then nothing has changed."""
+        return self.play_verified(seat, action, legal.verify(self, seat, action))
+
+    def play_verified(self, seat: int, action: Action, move: legal.Move) -> list[Event]:
+        """Plays an action that `legal` has verified; `move` is what it means here."""
+        events: list[Event] = []
+        if self.poll is not None:
+            self._answer(self.poll, seat, action, events)
+            return events
+        match action:
+            case Discard(card):
+                self._discard(seat, card, events)
+            case Draw():
+                self._draw(seat, events)
+                self.phase = Phase.PLAY
+            case Take():
+                assert isinstance(move, int)
+                self._take(seat, move, events)
+            case LayMeld(_, _, end):
+                assert isinstance(move, Shape)
+                self._meld(seat, move, end, events)
+                self._after_play(seat, events)
+            case LayOff(card, meld):
+                assert isinstance(move, tuple)
+                face, end = move
+                self._lay_off(seat, meld, card, face, end, events)
+                self._after_play(seat, events)
+            case Pass():
+                events.append(Passed(seat))
+                self._finish(RoundEnd.PASSED)
+            case VariantAction(variant):
+                self._evolve_all(self.rules.perform[variant](round=self, seat=seat, action=action), events)
+                self._after_play(seat, events)
+            case _:
+                raise AssertionError(f"{action} was verified but cannot be played")
+        return events
+
+    # --- the acts
+
+    def _draw(self, seat: int, events: list[Event]) -> None:
+        card = self.stock.pop()
+        self.hands[seat] = add(self.hands[seat], card)
+        events.append(DrewFromStock(seat, card, len(self.stock)))
+
+    def _take(self, seat: int, index: int, events: list[Event]) -> None:
+        cards = tuple(self.pile[index:])
+        duty = legal.duty_of(self, index)
+        del self.pile[index:]
+        self._receive(seat, cards)
+        self.must_use, self.target, self.taken = duty, cards[0], len(cards)
+        self.banned = cards[0] if len(cards) == 1 else None
+        self.first_play = self.rules.take_duty.first_play and bool(duty)
+        self.phase = Phase.PLAY
+        events.append(TookFromPile(seat, cards, tuple(cards_of(duty))))
+
+    def _receive(self, seat: int, cards: Sequence[Card]) -> None:
+        for card in cards:
+            self.hands[seat] = add(self.hands[seat], card)
+            self.known[seat] = add(self.known[seat], card)
+
+    def _give(self, seat: int, card: Card) -> None:
+        hand = self.hands[seat] = remove(self.hands[seat], card)
+        known = self.known[seat]
+        if known >> card & 1 and count(known, card) > count(hand, card):
+            self.known[seat] = remove(known, card)
+
+    def _meld(self, seat: int, shape: Shape, end: End | None, events: list[Event]) -> None:
+        number = len(self.melds) + 1
+        meld = self.rules.catalogue.meld(number, shape, seat)
+        self._use(seat, shape.cards, new_meld=True)
+        self.melds.append(meld)
+        self.opened[seat] += 1
+        self.laid += (number,)
+        self.laid_points += (self.points_of(meld),)
+        events.append(Melded(seat, number, shape.cards, shape.faces, end))
+
+    def _lay_off(
+        self, seat: int, number: int, card: Card, face: Card, end: End | None, events: list[Event]
+    ) -> None:
+        self._use(seat, (card,), new_meld=False)
+        catalogue = self.rules.catalogue
+        self.melds[number - 1] = catalogue.extended(self.melds[number - 1], card=card, face=face, seat=seat, end=end)
+        events.append(LaidOff(seat, number, card, face, end))
+
+    def _use(self, seat: int, cards: Sequence[Card], *, new_meld: bool) -> None:
+        for card in cards:
+            self._give(seat, card)
+            meets = new_meld or card != self.target or not self.rules.take_duty.new_meld
+            if meets and self.must_use >> card & 1:
+                self.must_use = remove(self.must_use, card)
+        if self.target in cards:
+            self.first_play = False
+
+    def _after_play(self, seat: int, events: list[Event]) -> None:
+        if self.hands[seat] or self.phase is not Phase.PLAY:
+            return
+        if self.rules.going_out is GoingOut.FLOATING:
+            self._end_turn(seat, None, events)
+            return
+        self.out = seat
+        self._finish(RoundEnd.OUT)
+
+    def _discard(self, seat: int, card: Card, events: list[Event]) -> None:
+        self._give(seat, card)
+        self.pile.append(card)
+        events.append(Discarded(seat, card))
+        self._end_turn(seat, card, events)
+
+    # --- between turns
+
+    def _end_turn(self, seat: int, card: Card | None, events: list[Event]) -> None:
+        self.turns_played += 1
+        self._begin_fresh_turn()
+        if card is not None and not self.hands[seat]:
+            self.out, self.ending = seat, RoundEnd.OUT
+        elif self.turns_played >= self.rules.max_turns:
+            self.ending = RoundEnd.TURN_LIMIT
+        elif self.rules.stock_out.rule is StockRule.END_NOW and not self.stock:
+            self.ending = RoundEnd.STOCK
+        self.next_seat = (seat + 1) % self.rules.players
+        if card is not None and self.rules.polls:
+            final = self.ending is not None
+            for _, ask in self.rules.polls:
+                poll = ask(round=self, seat=seat, card=card, final=final)
+                if poll is not None and poll.asked:
+                    self._pending_polls.append(poll)
+        self._go_on(events)
+
+    def _go_on(self, events: list[Event]) -> None:
+        """Opens the next poll, ends the round, or lets the next seat draw."""
+        if self._pending_polls:
+            poll = self.poll = self._pending_polls.pop(0)
+            self.phase, self.turn = Phase.POLL, self.next_seat
+            events.append(PollOpened(poll.variant, poll.name, poll.card, poll.by, poll.asked))
+            return
+        if self.ending is not None:
+            self._finish(self.ending)
+            return
+        self.begin_turn(self.next_seat, events)
+
+    def begin_turn(self, seat: int, events: list[Event]) -> None:
+        """The seat is to draw; with an empty stock the table's rule decides (RULES 1.9 and `stock-out`)."""
+        self.turn, self.phase = seat, Phase.DRAW
+        if self.stock:
+            return
+        rule = self.rules.stock_out
+        if rule.rule in (StockRule.RESHUFFLE, StockRule.FLIP):
+            if len(self.pile) < 2 or (rule.recycles is not None and self.recycled >= rule.recycles):
+                self._finish(RoundEnd.STOCK)
+            else:
+                self._recycle(shuffled=rule.rule is StockRule.RESHUFFLE, events=events)
+        elif not legal.has_legal_take(self, seat):
+            self._finish(RoundEnd.STOCK)
+
+    def _recycle(self, *, shuffled: bool, events: list[Event]) -> None:
+        self.recycled += 1
+        cards, self.pile = self.pile[:-1], self.pile[-1:]
+        if shuffled:
+            cards = list(shuffle(self.seed, cards, stream=self.recycled))
+        self.stock = cards[::-1]
+        events.append(StockRecycled(len(self.stock), shuffled))
+
+    def _finish(self, end: RoundEnd) -> None:
+        self.phase, self.end, self.poll = Phase.OVER, end, None
+        self._pending_polls.clear()
+
+    # --- polls and variants
+
+    def _answer(self, poll: Poll, seat: int, action: Action, events: list[Event]) -> None:
+        answered = self.poll = Poll(
+            poll.variant, poll.name, poll.card, poll.by, poll.asked, (*poll.answers, (seat, action))
+        )
+        result = self.rules.poll_result[poll.variant](round=self)
+        if result is None:
+            if answered.waiting:
+                return
+            result = (PollClosed(poll.variant, poll.name, None),)
+        self.poll = None
+        self._evolve_all(result, events)
+        if self.phase is Phase.POLL:
+            self._go_on(events)
+
+    def _evolve_all(self, happened: Sequence[Event], events: list[Event]) -> None:
+        for event in happened:
+            self._evolve(event, events)
+
+    def _evolve(self, event: Event, events: list[Event]) -> None:
+        """Applies an event that a variant brought about. The variant answers for its legality."""
+        match event:
+            case DrewFromStock(seat):
+                self._draw(seat, events)
+            case TookFromPile(seat, cards, must_use):
+                assert tuple(self.pile[-len(cards) :]) == cards
+                del self.pile[-len(cards) :]
+                self._receive(seat, cards)
+                self.target, self.taken = cards[0], len(cards)
+                for card in must_use:
+                    self.must_use = add(self.must_use, card)
+                events.append(event)
+            case Melded(seat, _, cards, faces, end):
+                shape = legal.one_reading(self.rules, LayMeld(cards, faces, end))
+                self._meld(seat, shape, end, events)
+            case LaidOff(seat, number, card, face, end):
+                self._lay_off(seat, number, card, face, end, events)
+            case TurnPassed(seat, drawn):
+                events.append(event)
+                self.poll = None
+                if drawn:
+                    self.turn, self.phase = seat, Phase.PLAY
+                else:
+                    self.next_seat = seat
+            case PollClosed():
+                events.append(event)
+            case VariantEvent(variant):
+                fold = self.rules.state.get(variant)
+                if fold is not None:
+                    self.states[variant] = fold(state=self.states.get(variant), event=event)
+                events.append(event)
+            case _:
+                raise AssertionError(f"a variant may not bring about {event}")
+
+    # --- scores
+
+    def points_of(self, meld: Meld) -> int:
+        return sum(self.rules.card_points(placed.card, placed.face, placed.low) for placed in meld.placed)
+
+    def scores(self) -> tuple[SeatScore, ...]:
+        """Points of each seat: placed cards minus held cards, plus what variants add (RULES 1.13)."""
+        rules = self.rules
+        placed = [0] * rules.players
+        for meld in self.melds:
+            for card in meld.placed:
+                placed[card.seat] += rules.card_points(card.card, card.face, card.low)
+        deducts = self.end is RoundEnd.OUT or rules.stock_out.deduct
+        held = [
+            sum(rules.held_points[card] for card in cards_of(hand)) if deducts else 0 for hand in self.hands
+        ]
+        bare = tuple(SeatScore(placed[s], held[s], (), placed[s] - held[s]) for s in range(rules.players))
+        if not rules.adjustments:
+            return bare
+        return self._adjusted(bare)
+
+    def _adjusted(self, bare: tuple[SeatScore, ...]) -> tuple[SeatScore, ...]:
+        names: list[tuple[str, Sequence[int]]] = []
+        for _, ask in self.rules.adjustments:
+            names.extend(sorted((ask(round=self, scores=bare) or {}).items()))
+        return tuple(
+            SeatScore(
+                score.placed,
+                score.held,
+                tuple((name, points[seat]) for name, points in names if points[seat]),
+                score.points + sum(points[seat] for _, points in names),
+            )
+            for seat, score in enumerate(bare)
+        )
+
