@@ -30,7 +30,9 @@ _FACE_POINTS = (15, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10)
 def rummy500_options() -> tuple[Option, ...]:
     return (
         Option("target", 500, "The total at which a game is won.", low=1, high=10_000),
-        Option("deal", "auto", "Cards each: auto deals 13 to two players and 7 to more.", low=3, high=20, choices=("auto",)),
+        Option(
+            "deal", "auto", "Cards each: auto deals 13 to two players and 7 to more.", low=3, high=20, choices=("auto",)
+        ),
         Option("deal_two", "none", "Takes the place of deal at a table of two.", low=3, high=20, none=True),
         Option("max_turns", 300, "A round ends after so many turns.", low=1, high=10_000),
         Option("max_rounds", 100, "After so many rounds the highest total wins.", low=1, high=1_000),

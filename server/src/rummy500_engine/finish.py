@@ -124,7 +124,16 @@ class _Search:
 
     def _key(self, state: TurnState) -> object:
         ends = tuple(sorted((meld.fits, meld.start, meld.length, meld.id) for meld in state.melds))
-        return (state.hand, state.must, ends, state.laid_points, state.best, state.lays_off, state.laid, state.first_play)
+        return (
+            state.hand,
+            state.must,
+            ends,
+            state.laid_points,
+            state.best,
+            state.lays_off,
+            state.laid,
+            state.first_play,
+        )
 
     def can_stop(self, state: TurnState) -> bool:
         """Whether the turn may end here: by a discard, or because the hand is empty."""

@@ -144,9 +144,7 @@ class PlayHooks:
         """The variant's own legal actions of the seat in turn, in phase play. *All of.*"""
 
     @hookspec
-    def rummy500_perform(
-        self, table: Table, round: Round, seat: int, action: VariantAction
-    ) -> Sequence[Event] | None:
+    def rummy500_perform(self, table: Table, round: Round, seat: int, action: VariantAction) -> Sequence[Event] | None:
         """What a legal action of the variant's own does, as events; the engine applies them. *Own.*"""
 
     @hookspec

@@ -358,7 +358,9 @@ def _verify_lay_off(round: Round, seat: int, action: LayOff) -> tuple[Card, End 
     if not readings:
         raise Refused(Refusal.DOES_NOT_FIT, f"{card_text(card)} does not fit m{action.meld}")
     if len(readings) > 1:
-        raise Refused(Refusal.AMBIGUOUS, f"{card_text(card)} fits m{action.meld} in several ways: say which end or card")
+        raise Refused(
+            Refusal.AMBIGUOUS, f"{card_text(card)} fits m{action.meld} in several ways: say which end or card"
+        )
     face, end = readings[0]
     refused = _lay_off_refusal(round, seat, meld, card, face=face, end=end)
     if refused is not None:
@@ -449,9 +451,7 @@ def _meld_refusal(
     )
 
 
-def _lay_off_refusal(
-    round: Round, seat: int, meld: Meld, card: Card, *, face: Card, end: End | None
-) -> Refused | None:
+def _lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Card, end: End | None) -> Refused | None:
     rules = round.rules
     if not can_lay_off_on(rules, seat, meld):
         return Refused(Refusal.OWN_MELDS_ONLY, f"m{meld.id} is another side's: lay off on your own melds")

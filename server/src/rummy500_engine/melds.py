@@ -133,7 +133,10 @@ class MeldCatalogue:
         runs = self._runs.get(key)
         if runs is None:
             runs = tuple(
-                (window << suit * LANE_BITS, LayMeld(self._run_faces(suit, start, length), (), self._run_end(start, length)))
+                (
+                    window << suit * LANE_BITS,
+                    LayMeld(self._run_faces(suit, start, length), (), self._run_end(start, length)),
+                )
                 for window, start, length in self._windows
                 if window & lane == window
             )

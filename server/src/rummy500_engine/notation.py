@@ -143,6 +143,17 @@ def _read_variant_action(verb: str, words: list[str], rules: Rules) -> VariantAc
     return VariantAction(rules.verbs[verb], verb, tuple(cards), " ".join(words))
 
 
+def read_as_meld(text: str) -> LayMeld:
+    """Reads the cards of a meld, with the end of a run of thirteen if it is said. Raises Refused."""
+    words = text.split()
+    end = _read_end(words)
+    try:
+        cards, faces = _read_cards_as(words)
+    except UnreadableCard as unreadable:
+        raise _unknown(str(unreadable)) from None
+    return LayMeld(cards, faces, end)
+
+
 def _read_placed(word: str) -> tuple[Card, int]:
     found = _PLACE.fullmatch(word)
     if found is None:
@@ -216,5 +227,3 @@ def _ends_unsaid(meld: Meld) -> set[Card]:
     if meld.kind is Kind.SET or meld.length < 13 or meld.opening == 13:
         return set()
     return {meld.placed[-1].face}
-
-

@@ -1,8 +1,8 @@
 """One round, from the deal until it is scored: the only thing in the engine that changes, and only by `apply`.
 
-    phase   DRAW ──draw, take──> PLAY ──discard──> POLL (only if a variant asks) ──> DRAW of the next seat
-              │                   │
-              └─pass, no take─> OVER <─ hand empty, stock or turns used up
+phase   DRAW ──draw, take──> PLAY ──discard──> POLL (only if a variant asks) ──> DRAW of the next seat
+          │                   │
+          └─pass, no take─> OVER <─ hand empty, stock or turns used up
 """
 
 from __future__ import annotations
@@ -226,9 +226,7 @@ class Round:
         self.laid_points += (self.points_of(meld),)
         events.append(Melded(seat, number, shape.cards, shape.faces, end))
 
-    def _lay_off(
-        self, seat: int, number: int, card: Card, face: Card, end: End | None, events: list[Event]
-    ) -> None:
+    def _lay_off(self, seat: int, number: int, card: Card, face: Card, end: End | None, events: list[Event]) -> None:
         self._use(seat, (card,), new_meld=False)
         catalogue = self.rules.catalogue
         self.melds[number - 1] = catalogue.extended(self.melds[number - 1], card=card, face=face, seat=seat, end=end)
@@ -384,9 +382,7 @@ class Round:
             for card in meld.placed:
                 placed[card.seat] += rules.card_points(card.card, card.face, card.low)
         deducts = self.end is RoundEnd.OUT or rules.stock_out.deduct
-        held = [
-            sum(rules.held_points[card] for card in cards_of(hand)) if deducts else 0 for hand in self.hands
-        ]
+        held = [sum(rules.held_points[card] for card in cards_of(hand)) if deducts else 0 for hand in self.hands]
         bare = tuple(SeatScore(placed[s], held[s], (), placed[s] - held[s]) for s in range(rules.players))
         if not rules.adjustments:
             return bare
@@ -405,4 +401,3 @@ class Round:
             )
             for seat, score in enumerate(bare)
         )
-

@@ -150,9 +150,13 @@ def _table(plugins: PluginSet, *, players: int, options: Mapping[str, object]) -
         if key not in known:
             variant = key.rpartition(".")[0]
             hint = f"; the variant {variant} is not at this table" if variant else ""
-            raise RulesRefused(f"there is no option {key}{hint}; there are: {', '.join(sorted(known))}", field=f"options.{key}")
+            raise RulesRefused(
+                f"there is no option {key}{hint}; there are: {', '.join(sorted(known))}", field=f"options.{key}"
+            )
         values[key] = option_value(key, known[key], value)
-    return Table(players=players, variants=tuple(p.name for p in plugins.variants), options=dict(sorted(values.items())))
+    return Table(
+        players=players, variants=tuple(p.name for p in plugins.variants), options=dict(sorted(values.items()))
+    )
 
 
 def _pack(plugins: PluginSet, table: Table) -> tuple[Card, ...]:
@@ -174,10 +178,14 @@ def _card_tables(plugins: PluginSet, table: Table, pack: Iterable[Card]) -> tupl
     held, placed, low = [0] * size, [0] * size, [0] * size
     for card in sorted({*FACES, *pack}):
         held[card] = plugins.most_specific("rummy500_held_points", card_text(card), table=table, card=card)
-        placed[card] = plugins.most_specific("rummy500_placed_points", card_text(card), table=table, card=card, low=False)
+        placed[card] = plugins.most_specific(
+            "rummy500_placed_points", card_text(card), table=table, card=card, low=False
+        )
         low[card] = placed[card]
         if card % LANE_BITS == ACE:
-            low[card] = plugins.most_specific("rummy500_placed_points", card_text(card), table=table, card=card, low=True)
+            low[card] = plugins.most_specific(
+                "rummy500_placed_points", card_text(card), table=table, card=card, low=True
+            )
     return tuple(held), tuple(placed), tuple(low)
 
 
@@ -261,5 +269,3 @@ def _digest(plugins: PluginSet, table: Table) -> str:
         "options": table.options,
     }
     return hashlib.sha256(json.dumps(named, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
