@@ -1,0 +1,123 @@
+"""Which built-in bots there are, and how one is named: `easy`, `random,seed=3`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rummy500_bots.decision import Bot
+from rummy500_bots.easy import EasyBot
+from rummy500_bots.random_play import RandomBot
+
+SEEDS = 1 << 64
+
+
+class BotRefused(ValueError):
+    """There is no such bot, or not with these settings. `args[0]` is one sentence that names what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotSetting:
+    """A whole number between `low` and `high` that a bot may be given."""
+
+    name: str
+    sentence: str
+    low: int
+    high: int
+
+
+Maker = Callable[[int, Mapping[str, int]], Bot]
+"""Makes a bot from its seed and its settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotKind:
+    """A built-in bot. `deterministic`: its seed makes no difference."""
+
+    name: str
+    sentence: str
+    make: Maker
+    deterministic: bool
+    settings: tuple[BotSetting, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BotSpec:
+    """A bot by name, with the settings that differ from its defaults. `read` reads `random,seed=3`."""
+
+    name: str
+    settings: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def read(cls, text: str) -> BotSpec:
+        name, *settings = [part.strip() for part in text.split(",")]
+        pairs = []
+        for setting in settings:
+            key, equals, value = setting.partition("=")
+            if not equals:
+                raise BotRefused(f"{setting!r} in {text!r} is no setting: a bot is NAME or NAME,SETTING=VALUE")
+            pairs.append((key.strip(), value.strip()))
+        return cls(name, tuple(pairs))
+
+    def __str__(self) -> str:
+        return ",".join((self.name, *(f"{name}={value}" for name, value in self.settings)))
+
+
+def _random(seed: int, settings: Mapping[str, int]) -> Bot:
+    return RandomBot(settings.get("seed", seed))
+
+
+def _easy(seed: int, settings: Mapping[str, int]) -> Bot:
+    return EasyBot()
+
+
+_KINDS = (
+    BotKind(
+        "easy",
+        "Draws from the stock, melds and lays off at once what it can, throws its highest loose card.",
+        _easy,
+        deterministic=True,
+    ),
+    BotKind(
+        "random",
+        "Takes any legal action, each with the same chance.",
+        _random,
+        deterministic=False,
+        settings=(BotSetting("seed", "What its choices follow from, in every game the same.", 0, SEEDS - 1),),
+    ),
+)
+
+
+def kinds() -> Mapping[str, BotKind]:
+    """The built-in bots by name."""
+    return {kind.name: kind for kind in _KINDS}
+
+
+def built_in(spec: str | BotSpec, *, seed: int) -> Bot:
+    """A bot of its own for one seat of one game; `seed` is what its dice follow from. Raises BotRefused."""
+    if isinstance(spec, str):
+        spec = BotSpec.read(spec)
+    known = kinds()
+    kind = known.get(spec.name)
+    if kind is None:
+        raise BotRefused(f"there is no built-in bot {spec.name!r}; there are {', '.join(known)}")
+    return kind.make(seed % SEEDS, _settings(kind, spec))
+
+
+def _settings(kind: BotKind, spec: BotSpec) -> dict[str, int]:
+    allowed = {setting.name: setting for setting in kind.settings}
+    given: dict[str, int] = {}
+    for name, value in spec.settings:
+        setting = allowed.get(name)
+        if setting is None:
+            there = f"it has {', '.join(allowed)}" if allowed else "it has none"
+            raise BotRefused(f"the bot {kind.name} has no setting {name!r}; {there}")
+        if name in given:
+            raise BotRefused(f"the setting {name} of the bot {kind.name} is given twice")
+        if not (value.isascii() and value.isdecimal() and setting.low <= int(value) <= setting.high):
+            raise BotRefused(
+                f"the setting {name} of the bot {kind.name} is {value!r}; "
+                f"it takes a whole number from {setting.low} to {setting.high}"
+            )
+        given[name] = int(value)
+    return given
