@@ -1,0 +1,67 @@
+"""The `rummy500` command: its subcommands are modules of `commands` and those that other distributions add."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points, version
+from types import FrameType
+from typing import NoReturn
+
+from rummy500_client.commands import bot, demo, match, play, rules, scenario, tables, variants, watch
+from rummy500_client.errors import ClientError
+
+GROUP = "rummy500.commands"
+"""Entry points of this group are callables `add(subparsers) -> None`. Each adds a parser whose default `run` is a
+callable that takes the arguments and returns the exit code."""
+OWN = (play, watch, tables, variants, rules, match, bot, scenario, demo)
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    signal.signal(signal.SIGTERM, _terminated)
+    arguments = _parser().parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    try:
+        code = run(arguments)
+        sys.stdout.flush()
+        return code
+    except ClientError as error:
+        return _fail(error.sentence, error.exit_code)
+    except KeyboardInterrupt:
+        return _fail("stopped", INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read the output has gone; nothing is left to say, and the interpreter must not try again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _fail(sentence: str, code: int) -> int:
+    print(f"rummy500: {sentence}", file=sys.stderr)
+    return code
+
+
+def _terminated(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="rummy500", description="Play Rummy 500, watch it, and let bots play it.")
+    parser.add_argument("--version", action="version", version=f"rummy500 {version('rummy500-client')}")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in OWN:
+        command.add(subparsers)
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            point.load()(subparsers)
+        except Exception as error:
+            where = point.dist.name if point.dist else point.value
+            _fail(f"the command {point.name!r} of {where} cannot be loaded: {error}", 0)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

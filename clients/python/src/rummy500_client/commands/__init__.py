@@ -1,0 +1,1 @@
+"""One module a subcommand: `add` declares it, `run` does it."""

@@ -1,0 +1,108 @@
+"""What goes wrong, as one sentence for the person at the terminal, and how a gRPC error becomes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import grpc
+from google.rpc import error_details_pb2, status_pb2
+
+DETAILS = "grpc-status-details-bin"
+LOST = frozenset(
+    {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.UNKNOWN,
+        grpc.StatusCode.INTERNAL,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+    }
+)
+"""The codes of a connection that was lost or a server that went away: it may come back."""
+
+
+class ClientError(Exception):
+    """One sentence for the person who gave the command; `exit_code` is what the command ends with."""
+
+    exit_code = 2
+
+    @property
+    def sentence(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True)
+class Details:
+    """What the server says beside the status code."""
+
+    reason: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    fields: Sequence[tuple[str, str]] = ()
+    retry_after: float | None = None
+
+
+class ServerRefused(ClientError):
+    """The server answered with an error. `reason` is that of ErrorInfo (`NOT_A_MELD`, `NO_SUCH_TABLE`), or empty."""
+
+    exit_code = 1
+
+    def __init__(self, code: grpc.StatusCode, message: str, details: Details) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = details.reason
+        self.details = details
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether no server answered, so that trying again later makes sense."""
+        return self.code in LOST and not self.reason
+
+
+class ServerUnreachable(ServerRefused):
+    """Nobody answers at the address."""
+
+    exit_code = 2
+
+
+def read_error(error: grpc.RpcError, address: str) -> ServerRefused:
+    """The error of a call as an exception of ours, with a sentence that stands alone."""
+    if not isinstance(error, grpc.Call):
+        return ServerUnreachable(grpc.StatusCode.UNKNOWN, f"the call to {address} failed: {error}", Details())
+    code = error.code() or grpc.StatusCode.UNKNOWN
+    details = read_details(error)
+    text = (error.details() or "").strip()
+    if code is grpc.StatusCode.UNAVAILABLE and not details.reason:
+        return ServerUnreachable(code, f"no Rummy 500 server answers at {address}", details)
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return ServerUnreachable(code, f"the server at {address} did not answer in time", details)
+    if code is grpc.StatusCode.UNIMPLEMENTED:
+        return ServerRefused(code, f"what answers at {address} is no Rummy 500 server, or an older one", details)
+    return ServerRefused(code, _sentence(code, text, details), details)
+
+
+def _sentence(code: grpc.StatusCode, text: str, details: Details) -> str:
+    said = text or code.name.lower().replace("_", " ")
+    unsaid = [f"{name}: {what}" for name, what in details.fields if what not in said]
+    return "; ".join([said, *unsaid])
+
+
+def read_details(error: grpc.Call) -> Details:
+    for key, value in error.trailing_metadata() or ():
+        if key == DETAILS and isinstance(value, bytes):
+            return _unpack(status_pb2.Status.FromString(value))
+    return Details()
+
+
+def _unpack(status: status_pb2.Status) -> Details:
+    about, bad, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
+    retry_after = None
+    for part in status.details:
+        if part.Is(error_details_pb2.ErrorInfo.DESCRIPTOR):
+            part.Unpack(about)
+        elif part.Is(error_details_pb2.BadRequest.DESCRIPTOR):
+            part.Unpack(bad)
+        elif part.Is(error_details_pb2.RetryInfo.DESCRIPTOR):
+            part.Unpack(retry)
+            retry_after = retry.retry_delay.ToMilliseconds() / 1000
+    fields = tuple((violation.field, violation.description) for violation in bad.field_violations)
+    return Details(about.reason, dict(about.metadata), fields, retry_after)
