@@ -45,6 +45,8 @@ class Preset:
     players: tuple[int, int] = (MIN_PLAYERS, MAX_PLAYERS)
     more_players: tuple[tuple[int, tuple[str, ...]], ...] = ()
     """(from so many players on, these variants too)"""
+    packages: tuple[tuple[str, str], ...] = ()
+    """(variant, the distribution that brings it), to tell what would have to be installed"""
 
 
 @dataclass(frozen=True, eq=False)

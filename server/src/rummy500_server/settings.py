@@ -1,0 +1,107 @@
+"""The settings of a server: each is a flag, an environment variable and a line of --print-config."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+PREFIX = "RUMMY500_"
+IN_MEMORY = ":memory:"
+
+
+class BadSetting(Exception):
+    """A setting that cannot be; the sentence names it, its value and what it may be."""
+
+
+def _setting(default: object, sentence: str, *, low: int = 0, high: int = 2**53, choices: tuple[str, ...] = ()) -> Any:
+    return field(default=default, metadata={"sentence": sentence, "low": low, "high": high, "choices": choices})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a server is started with. Names are those of the flags (`--decision-ms`) and, in upper case with RUMMY500_
+    before them, of the environment variables."""
+
+    host: str = _setting("127.0.0.1", "the address to listen on; 0.0.0.0 for every interface")
+    port: int = _setting(50500, "the port to listen on; 0 for a free one", high=65_535)
+    database: str = _setting("rummy500.db", "the file of the journal; :memory: keeps nothing after the end")
+    durability: str = _setting(
+        "disk",
+        "disk: accepted actions survive a power cut; process: a crash of the server",
+        choices=("disk", "process"),
+    )
+    log_format: str = _setting("console", "how log lines look", choices=("console", "json"))
+    log_level: str = _setting("info", "the least level that is logged", choices=("debug", "info", "warning", "error"))
+    decision_ms: int = _setting(10_000, "time for one decision where a table names none", low=50, high=86_400_000)
+    open_table_minutes: int = _setting(
+        1_440, "a table that has not started after so long is closed", low=1, high=525_600
+    )
+    receive_bytes: int = _setting(64 << 10, "the longest message taken", low=1 << 10, high=64 << 20)
+    send_bytes: int = _setting(1 << 20, "the longest message sent", low=64 << 10, high=64 << 20)
+    tables_per_principal: int = _setting(1_000, "open tables of one principal", low=1)
+    matches_per_principal: int = _setting(16, "open matches of one principal", low=1)
+    streams_per_principal: int = _setting(256, "open streams of one principal", low=1)
+    games_per_bot: int = _setting(1_024, "games of one connected bot at the same time", low=1, high=1_024)
+    requests_per_second: int = _setting(2_000, "requests a second of one principal", low=1)
+    decisions_per_second: int = _setting(100_000, "decisions a second of one Play stream", low=1)
+    queue_messages: int = _setting(1_024, "messages that wait for one slow reader before its stream ends", low=16)
+    drain_ms: int = _setting(5_000, "how long a stopping server waits for its streams", high=600_000)
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value, meta = getattr(self, each.name), each.metadata
+            if isinstance(value, int) and not meta["low"] <= value <= meta["high"]:
+                raise BadSetting(f"{flag(each.name)} is {value}: it may be {meta['low']} to {meta['high']}")
+            if meta["choices"] and value not in meta["choices"]:
+                raise BadSetting(f"{flag(each.name)} is {value!r}: it may be {' or '.join(meta['choices'])}")
+
+    def lines(self) -> list[str]:
+        """As environment variables, one a line."""
+        return [f"{variable(each.name)}={getattr(self, each.name)}" for each in fields(self)]
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def variable(name: str) -> str:
+    return PREFIX + name.upper()
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds one flag a setting; one that is not given stays unset, so that the environment may speak."""
+    for each in fields(Settings):
+        choices = f" ({', '.join(each.metadata['choices'])})" if each.metadata["choices"] else ""
+        help_text = f"{each.metadata['sentence']}{choices}; {variable(each.name)}, default {each.default}"
+        parser.add_argument(flag(each.name), dest=each.name, default=None, help=help_text, metavar=each.name.upper())
+
+
+def read_settings(given: Mapping[str, str | None], environment: Mapping[str, str]) -> Settings:
+    """Flags before environment variables before defaults. Raises BadSetting."""
+    values: dict[str, Any] = {}
+    for each in fields(Settings):
+        text, source = given.get(each.name), flag(each.name)
+        if text is None:
+            text, source = environment.get(variable(each.name)), variable(each.name)
+        if text is None:
+            continue
+        if isinstance(each.default, int):
+            if not text.strip().lstrip("-").isdecimal():
+                raise BadSetting(f"{source} is {text!r}: it must be a whole number")
+            values[each.name] = int(text)
+        else:
+            values[each.name] = text
+    unknown = sorted(
+        name
+        for name in environment
+        if name.startswith(PREFIX) and name not in {variable(each.name) for each in fields(Settings)} | NOT_OURS
+    )
+    if unknown:
+        raise BadSetting(f"{unknown[0]} is no setting; the settings are in `rummy500-server serve --help`")
+    return Settings(**values)
+
+
+NOT_OURS = frozenset({PREFIX + name for name in ("SERVER", "TOKEN", "NAME", "LONG")})
+"""Variables of the client and the tests, which a server that they start inherits."""
