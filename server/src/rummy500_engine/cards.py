@@ -25,6 +25,7 @@ FACES: tuple[Card, ...] = tuple(LANE_BITS * suit + rank for suit in range(4) for
 DISTINCT: Mask = (1 << COPY_BITS) - 1
 """Masks the faces of a hand, each once."""
 JOKER_BIT: Mask = 1 << JOKER
+ACES: Mask = 0x0001_0001_0001_0001
 NATURALS: Mask = sum(1 << card for card in FACES)
 
 _TEXT = {card: RANKS[card % LANE_BITS] + SUITS[card // LANE_BITS] for card in FACES} | {JOKER: "JK"}
@@ -119,17 +120,3 @@ def holds(hand: Mask, cards: Iterable[Card]) -> bool:
             return False
         hand = remove(hand, card)
     return True
-
-
-def take_faces(hand: Mask, faces: Mask) -> Mask:
-    """The hand without one card of each of these distinct faces, which it must hold."""
-    upper = hand >> COPY_BITS
-    if not upper:
-        return hand ^ faces
-    doubled = faces & upper
-    return (take_faces(upper, doubled) << COPY_BITS) | ((hand & DISTINCT) ^ (faces ^ doubled))
-
-
-def common(left: Mask, right: Mask) -> Mask:
-    """The cards that both hold, as often as both do."""
-    return left & right

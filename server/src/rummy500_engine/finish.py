@@ -8,11 +8,23 @@ pieces of three to five cards, into which every longer run falls apart, unless t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rummy500_engine.actions import End, LayMeld
-from rummy500_engine.cards import COPY_BITS, DISTINCT, JOKER, LANE_BITS, Card, Mask, cards_of, count, remove, without
+from rummy500_engine.cards import (
+    DISTINCT,
+    JOKER,
+    LANE_BITS,
+    NATURALS,
+    Card,
+    Mask,
+    cards_of,
+    count,
+    remove,
+    suit_of,
+    without,
+)
 from rummy500_engine.melds import LANE, Kind, Meld, MeldCatalogue
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import GoingOut
@@ -57,26 +69,29 @@ def fits_some_meld(melds: Sequence[Meld], card: Card) -> bool:
     return any(meld.fits >> card & 1 for meld in melds)
 
 
-def can_use(rules: Rules, *, seat: int, hand: Mask, card: Card, melds: Sequence[Meld]) -> bool:
-    """Whether a natural card of a joker-free hand can be melded or laid off, other cards of the hand helping."""
-    catalogue = rules.catalogue
-    rank, suit = card % LANE_BITS, card // LANE_BITS
-    lane = hand >> suit * LANE_BITS & LANE
-    if any(lane & window == window for window in catalogue.short_windows[rank]):
-        return True
-    if catalogue.sets.identical:
-        if sum(count(hand, other * LANE_BITS + rank) for other in range(4)) >= 3:
-            return True
-    elif (hand >> rank & 1) + (hand >> rank + 16 & 1) + (hand >> rank + 32 & 1) + (hand >> rank + 48 & 1) >= 3:
-        return True
+def reachable(rules: Rules, seat: int, hand: Mask, melds: Iterable[Meld]) -> Mask:
+    """The natural faces of the hand that can be laid off, directly or after others of the hand on the same end."""
+    found = 0
     for meld in melds:
-        if meld.fits >> card & 1:
-            if can_lay_off_on(rules, seat, meld):
-                return True
-        elif meld.kind is Kind.RUN and meld.placed[0].face // LANE_BITS == suit and can_lay_off_on(rules, seat, meld):
-            if any(chains_to(catalogue, meld, hand, card)):
-                return True
-    return False
+        hits = hand & meld.fits & NATURALS
+        if hits and can_lay_off_on(rules, seat, meld):
+            found |= hits
+            if meld.kind is Kind.RUN:
+                found |= _chain(rules.catalogue, hand, meld)
+    return found
+
+
+def _chain(catalogue: MeldCatalogue, hand: Mask, meld: Meld) -> Mask:
+    lane = hand >> suit_of(meld.placed[0].face) * LANE_BITS
+    chain = 0
+    low, high = catalogue.free_positions(meld.start, meld.length)
+    for positions in (range(meld.start - 1, low - 1, -1), range(meld.start + meld.length, high + 1)):
+        for position in positions:
+            rank = position % 13
+            if not lane >> rank & 1:
+                break
+            chain |= 1 << rank
+    return chain << suit_of(meld.placed[0].face) * LANE_BITS
 
 
 def chains_to(catalogue: MeldCatalogue, meld: Meld, hand: Mask, card: Card) -> Iterator[Meld]:
@@ -234,7 +249,7 @@ class _Search:
         if card != JOKER:
             suit, rank = card // LANE_BITS, card % LANE_BITS
             near = hand & (LANE << suit * LANE_BITS) | hand & self.catalogue.rank_mask(rank)
-            for _, meld in self.catalogue.natural_melds(near):
+            for meld in self.catalogue.natural_melds(near):
                 if card in meld.cards and (self.whole_runs or len(meld.cards) <= LONGEST_PIECE):
                     yield meld
         if count(hand, JOKER):

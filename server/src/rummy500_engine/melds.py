@@ -14,9 +14,11 @@ from itertools import combinations, combinations_with_replacement, product
 from rummy500_engine.actions import End, LayMeld
 from rummy500_engine.cards import (
     ACE,
+    ACES,
     COPY_BITS,
     JOKER,
     LANE_BITS,
+    NATURALS,
     Card,
     Mask,
     count,
@@ -28,6 +30,8 @@ from rummy500_engine.terms import AceEnds, Jokers, Sets
 LANE = 0x1FFF
 SHORTEST, LONGEST_RUN = 3, 13
 MOST_COPIES = 12
+REMEMBERED = 1 << 14
+"""Readings kept at once: bounded, since anybody may ask for any cards."""
 
 
 class Kind(Enum):
@@ -98,14 +102,10 @@ class MeldCatalogue:
         self.low = ace_ends is not AceEnds.HIGH_ONLY
         self.high = ace_ends is AceEnds.LOW_OR_HIGH or ace_ends is AceEnds.HIGH_ONLY
         self.largest_set = sets.largest if sets.largest is not None else len(pack)
-        self._runs: dict[int, tuple[tuple[Mask, LayMeld], ...]] = {}
-        self._sets: dict[tuple[int, ...], tuple[tuple[Mask, LayMeld], ...]] = {}
+        self._runs: dict[int, tuple[LayMeld, ...]] = {}
+        self._readings: dict[LayMeld, list[Shape]] = {}
+        self._sets: dict[tuple[int, ...], tuple[LayMeld, ...]] = {}
         self._windows = tuple(self._all_windows())
-        self.short_windows: tuple[tuple[int, ...], ...] = tuple(
-            tuple(lane for lane, _, length in self._windows if length == SHORTEST and lane >> rank & 1)
-            for rank in range(13)
-        )
-        """For each rank, the lane masks of the runs of three that hold it."""
 
     # --- runs as windows of positions
 
@@ -128,22 +128,18 @@ class MeldCatalogue:
             return None
         return End.LOW if start == 0 else End.HIGH
 
-    def _suit_runs(self, suit: int, lane: int) -> tuple[tuple[Mask, LayMeld], ...]:
+    def _suit_runs(self, suit: int, lane: int) -> tuple[LayMeld, ...]:
         key = suit << LANE_BITS | lane
         runs = self._runs.get(key)
         if runs is None:
-            runs = tuple(
-                (
-                    window << suit * LANE_BITS,
-                    LayMeld(self._run_faces(suit, start, length), (), self._run_end(start, length)),
-                )
+            runs = self._runs[key] = tuple(
+                LayMeld(self._run_faces(suit, start, length), (), self._run_end(start, length))
                 for window, start, length in self._windows
                 if window & lane == window
             )
-            self._runs[key] = runs
         return runs
 
-    def _rank_sets(self, rank: int, counts: tuple[int, ...]) -> tuple[tuple[Mask, LayMeld], ...]:
+    def _rank_sets(self, rank: int, counts: tuple[int, ...]) -> tuple[LayMeld, ...]:
         key = (rank, *counts)
         sets = self._sets.get(key)
         if sets is None:
@@ -152,23 +148,23 @@ class MeldCatalogue:
                 size = sum(chosen)
                 if SHORTEST <= size <= self.largest_set:
                     cards = tuple(suit * LANE_BITS + rank for suit in range(4) for _ in range(chosen[suit]))
-                    mask = 0
-                    for suit, copies in enumerate(chosen):
-                        for copy in range(copies):
-                            mask |= 1 << (suit * LANE_BITS + rank + copy * COPY_BITS)
-                    found.append((mask, LayMeld(cards)))
+                    found.append(LayMeld(cards))
             sets = self._sets[key] = tuple(found)
         return sets
 
-    def natural_melds(self, hand: Mask) -> list[tuple[Mask, LayMeld]]:
-        """Every meld without jokers that the hand holds, with the cards that it uses as a hand mask."""
-        found: list[tuple[Mask, LayMeld]] = []
-        lanes = (hand & LANE, hand >> 16 & LANE, hand >> 32 & LANE, hand >> 48 & LANE)
-        for suit, lane in enumerate(lanes):
-            shifted = lane | (lane & 1) << 13
-            if shifted & shifted >> 1 & shifted >> 2 or self.corner:
-                found += self._suit_runs(suit, lane)
-        clubs, diamonds, hearts, spades = lanes
+    def natural_melds(self, hand: Mask) -> list[LayMeld]:
+        """Every meld without jokers that the hand holds."""
+        found: list[LayMeld] = []
+        if self.corner:
+            in_runs = hand & NATURALS
+        else:
+            spread = hand & NATURALS | (hand & ACES) << 13
+            in_runs = spread & spread >> 1 & spread >> 2
+        if in_runs:
+            for suit in range(4):
+                if in_runs >> suit * LANE_BITS & 0xFFFF:
+                    found += self._suit_runs(suit, hand >> suit * LANE_BITS & LANE)
+        clubs, diamonds, hearts, spades = hand & LANE, hand >> 16 & LANE, hand >> 32 & LANE, hand >> 48 & LANE
         if self.sets.identical:
             ranks = clubs | diamonds | hearts | spades
         else:
@@ -178,10 +174,47 @@ class MeldCatalogue:
             rank = low.bit_length() - 1
             ranks ^= low
             if self.sets.identical:
-                counts = tuple(count(hand, suit * LANE_BITS + rank) for suit in range(4))
+                counts = tuple([count(hand, suit * LANE_BITS + rank) for suit in range(4)])
             else:
                 counts = (clubs >> rank & 1, diamonds >> rank & 1, hearts >> rank & 1, spades >> rank & 1)
             found += self._rank_sets(rank, counts)
+        return found
+
+    def meldable(self, hand: Mask) -> Mask:
+        """The distinct faces of the hand that stand in some meld without jokers, in a few operations on whole hands."""
+        faces = hand & NATURALS
+        if self.corner:
+            found = 0
+            for suit in range(4):
+                found |= self._suit_in_runs(faces >> suit * LANE_BITS & LANE) << suit * LANE_BITS
+        else:
+            spread = faces if self.low else faces & ~ACES
+            if self.high:
+                spread |= (faces & ACES) << 13
+            starts = spread & spread >> 1 & spread >> 2
+            found = starts | starts << 1 | starts << 2
+            found |= found >> 13 & ACES
+        if self.sets.identical:
+            return found & faces | self._in_identical_sets(hand)
+        clubs, diamonds, hearts, spades = hand & LANE, hand >> 16 & LANE, hand >> 32 & LANE, hand >> 48 & LANE
+        ranks = (clubs & diamonds & (hearts | spades)) | (hearts & spades & (clubs | diamonds))
+        if ranks:
+            found |= ranks | ranks << 16 | ranks << 32 | ranks << 48
+        return found & faces
+
+    def _suit_in_runs(self, lane: int) -> int:
+        found = 0
+        for window, _, length in self._windows:
+            if length == SHORTEST and window & lane == window:
+                found |= window
+        return found
+
+    def _in_identical_sets(self, hand: Mask) -> Mask:
+        found = 0
+        for rank in range(13):
+            cards = [card for card in (rank, rank + 16, rank + 32, rank + 48) if hand >> card & 1]
+            if sum(count(hand, card) for card in cards) >= SHORTEST:
+                found |= sum(1 << card for card in cards)
         return found
 
     def joker_melds(self, hand: Mask) -> Iterator[LayMeld]:
@@ -240,6 +273,14 @@ class MeldCatalogue:
 
     def readings(self, asked: LayMeld) -> list[Shape]:
         """Every meld that the cards asked for can be; none: no meld, several: more must be said."""
+        known = self._readings.get(asked)
+        if known is None:
+            if len(self._readings) >= REMEMBERED:
+                self._readings.clear()
+            known = self._readings[asked] = self._read(asked)
+        return known
+
+    def _read(self, asked: LayMeld) -> list[Shape]:
         said = asked.stands_for or asked.cards
         naturals = sum(card != JOKER for card in asked.cards)
         if len(asked.cards) < SHORTEST or naturals < max(1, self.jokers.min_natural):
@@ -339,6 +380,13 @@ class MeldCatalogue:
             for card in placed:
                 fits &= ~(1 << card.face)
         return fits
+
+    def free_positions(self, start: int, length: int) -> tuple[int, int]:
+        """The first and last position to which a run may grow on one end, the other end staying as it is."""
+        if self.corner:
+            return start - (LONGEST_RUN - length), start + LONGEST_RUN - 1
+        last = start + length - 1
+        return (0 if self.low and last < 13 else 1), (13 if self.high and start > 0 else 12)
 
     def _run_ends(self, start: int, length: int) -> tuple[int | None, int | None]:
         """The ranks that a run takes at its low and at its high end."""

@@ -14,9 +14,9 @@ from rummy500_engine.legal import lay_off_readings
 from rummy500_engine.melds import Kind, Meld, Placed, Shape
 from rummy500_engine.notation import read_action, read_as_meld
 from rummy500_engine.refusals import Refused
-from rummy500_engine.round import Phase, Round
+from rummy500_engine.round import Round
 from rummy500_engine.rules import Rules
-from rummy500_engine.terms import Poll
+from rummy500_engine.terms import Phase, Poll
 
 SEED = bytes(32)
 """Orders a recycled stock of a position; a position has no secret."""
@@ -52,6 +52,7 @@ def set_up(rules: Rules, scenario: Mapping[str, Any]) -> tuple[Game, list[Event]
     game.round = round
     round.hands = [hand_of(reader.cards(f"hands.{name}", text)) for name, text in reader.texts_by_player("hands")]
     round.melds = [reader.meld(number, text) for number, text in enumerate(reader.texts("melds"), 1)]
+    round.refit()
     for meld in round.melds:
         round.opened[meld.placed[0].seat] += 1
     round.pile = list(reader.cards("discards", scenario.get("discards", "")))

@@ -8,7 +8,6 @@ phase   DRAW ──draw, take──> PLAY ──discard──> POLL (only if a v
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import Any
 
 from rummy500_engine import legal
@@ -32,16 +31,10 @@ from rummy500_engine.events import (
     VariantEvent,
 )
 from rummy500_engine.melds import Meld, Shape
+from rummy500_engine.restrictions import Move, duty_of
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import shuffle
-from rummy500_engine.terms import GoingOut, Poll, StockRule
-
-
-class Phase(Enum):
-    DRAW = "draw"
-    PLAY = "play"
-    POLL = "poll"
-    OVER = "over"
+from rummy500_engine.terms import GoingOut, Phase, Poll, StockRule
 
 
 class Round:
@@ -53,7 +46,7 @@ class Round:
     """
 
     __slots__ = (
-        "_pending_polls", "banned", "dealer", "end", "ending", "first_play", "hands", "known", "laid", "laid_points",
+        "_pending_polls", "banned", "dealer", "end", "ending", "first_play", "fits", "hands", "known", "laid", "laid_points",
         "melds", "must_use", "next_seat", "number", "opened", "out", "phase", "pile", "poll", "recycled", "rules",
         "seed", "states", "stock", "taken", "target", "turn", "turns_played",
     )  # fmt: skip
@@ -69,6 +62,7 @@ class Round:
         self.stock: list[Card] = []
         self.pile: list[Card] = []
         self.melds: list[Meld] = []
+        self.fits: Mask = 0
         self.opened = [0] * seats
         self.turn = (dealer + 1) % seats
         self.next_seat = self.turn
@@ -153,7 +147,7 @@ class Round:
         """Plays the action and returns what happened. Raises Refused, and then nothing has changed."""
         return self.play_verified(seat, action, legal.verify(self, seat, action))
 
-    def play_verified(self, seat: int, action: Action, move: legal.Move) -> list[Event]:
+    def play_verified(self, seat: int, action: Action, move: Move) -> list[Event]:
         """Plays an action that `legal` has verified; `move` is what it means here."""
         events: list[Event] = []
         if self.poll is not None:
@@ -196,7 +190,7 @@ class Round:
 
     def _take(self, seat: int, index: int, events: list[Event]) -> None:
         cards = tuple(self.pile[index:])
-        duty = legal.duty_of(self, index)
+        duty = duty_of(self, index)
         del self.pile[index:]
         self._receive(seat, cards)
         self.must_use, self.target, self.taken = duty, cards[0], len(cards)
@@ -221,6 +215,7 @@ class Round:
         meld = self.rules.catalogue.meld(number, shape, seat)
         self._use(seat, shape.cards, new_meld=True)
         self.melds.append(meld)
+        self.fits |= meld.fits
         self.opened[seat] += 1
         self.laid += (number,)
         self.laid_points += (self.points_of(meld),)
@@ -230,7 +225,14 @@ class Round:
         self._use(seat, (card,), new_meld=False)
         catalogue = self.rules.catalogue
         self.melds[number - 1] = catalogue.extended(self.melds[number - 1], card=card, face=face, seat=seat, end=end)
+        self.refit()
         events.append(LaidOff(seat, number, card, face, end))
+
+    def refit(self) -> None:
+        """Notes which faces fit some meld on the table."""
+        self.fits = 0
+        for meld in self.melds:
+            self.fits |= meld.fits
 
     def _use(self, seat: int, cards: Sequence[Card], *, new_meld: bool) -> None:
         for card in cards:

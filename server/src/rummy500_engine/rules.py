@@ -163,8 +163,8 @@ def _table(plugins: PluginSet, *, players: int, options: Mapping[str, object]) -
 
 def _pack(plugins: PluginSet, table: Table) -> tuple[Card, ...]:
     parts = plugins.by_field("rummy500_pack", Pack, table=table)
-    one = (*FACES, *([JOKER] * parts["jokers"]))
-    return one * parts["decks"]
+    decks, jokers = int(parts["decks"]), int(parts["jokers"])
+    return (*FACES, *([JOKER] * jokers)) * decks
 
 
 def _hand_size(table: Table) -> int:

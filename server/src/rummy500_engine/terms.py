@@ -163,6 +163,15 @@ class Deal:
     winner_deals: bool = False
 
 
+class Phase(Enum):
+    """Of a round: the seat in turn is to draw, or to play and discard; several seats answer; the round has ended."""
+
+    DRAW = "draw"
+    PLAY = "play"
+    POLL = "poll"
+    OVER = "over"
+
+
 @dataclass(frozen=True, slots=True)
 class Poll:
     """Several seats answer, in any order, before play goes on.

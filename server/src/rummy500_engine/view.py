@@ -26,7 +26,8 @@ from rummy500_engine.events import (
 )
 from rummy500_engine.game import Game
 from rummy500_engine.melds import Meld
-from rummy500_engine.round import Phase, Round
+from rummy500_engine.round import Round
+from rummy500_engine.terms import Phase
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,329 @@
+"""What the rules of a table forbid although the cards fit: duties, minimums, ways of going out, vetoes, dead ends.
+
+Each `*_refusal` answers None or why the play is refused. The quick answers for plain tables come first; the exact
+search (`finish`) is asked only where they do not settle the matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from rummy500_engine.actions import DISCARDS, Action, End, LayMeld, LayOff, Take
+from rummy500_engine.cards import (
+    DISTINCT,
+    JOKER,
+    JOKER_BIT,
+    Card,
+    Mask,
+    add,
+    card_text,
+    cards_of,
+    cards_text,
+    remove,
+    without,
+)
+from rummy500_engine.finish import TurnState, can_finish, can_lay_off_on, fits_some_meld, reachable
+from rummy500_engine.melds import Meld, Shape
+from rummy500_engine.refusals import Refusal, Refused
+from rummy500_engine.terms import GoingOut, Phase, StockRule
+
+if TYPE_CHECKING:
+    from rummy500_engine.round import Round
+
+Move = int | Shape | tuple[Card, End | None] | None
+"""What an action means here: a Take's index in the pile, a LayMeld's shape, a LayOff's face and end."""
+
+
+# --- takes
+
+
+def duty_of(round: Round, index: int) -> Mask:
+    """What must be used this turn of the cards from this place of the pile up (RULES 1.6, 1.9)."""
+    if not round.stock and round.rules.stock_out.rule is StockRule.USE_ALL:
+        must = 0
+        for card in round.pile[index:]:
+            must = add(must, card)
+        return must
+    if index < len(round.pile) - 1 or round.rules.take_duty.top_too:
+        return 1 << round.pile[index]
+    return 0
+
+
+def usable_takes(round: Round, seat: int) -> Iterator[int]:
+    """The places of the pile, top first, from which a take leaves a turn that can be finished."""
+    hand, pile, rules = round.hands[seat], round.pile, round.rules
+    if not pile or (not hand and rules.going_out is GoingOut.FLOATING):
+        return
+    top = len(pile) - 1
+    owes_all = not round.stock and rules.stock_out.rule is StockRule.USE_ALL
+    if not rules.plain or owes_all or rules.take_duty.top_too:
+        yield from (index for index in range(top, -1, -1) if can_take(round, seat, index))
+        return
+    hand = add(hand, pile[top])
+    if hand & DISTINCT & ~(1 << pile[top]) or can_take(round, seat, top):
+        yield top
+    if not top:
+        return
+    with_pile = hand
+    for card in pile[:top]:
+        with_pile = add(with_pile, card)
+    if with_pile & JOKER_BIT:
+        yield from (index for index in range(top - 1, -1, -1) if can_take(round, seat, index))
+        return
+    catalogue = rules.catalogue
+    candidates = catalogue.meldable(with_pile) | reachable(rules, seat, with_pile, round.melds)
+    for index in range(top - 1, -1, -1):
+        card = pile[index]
+        hand = add(hand, card)
+        if candidates >> card & 1 and (
+            catalogue.meldable(hand) >> card & 1 or reachable(rules, seat, hand, round.melds) >> card & 1
+        ):
+            yield index
+
+
+def can_take(round: Round, seat: int, index: int) -> bool:
+    """Whether the turn could be finished after taking from this place of the pile up."""
+    rules = round.rules
+    hand = round.hands[seat]
+    for card in round.pile[index:]:
+        hand = add(hand, card)
+    must = duty_of(round, index)
+    target = round.pile[index]
+    banned = target if index == len(round.pile) - 1 else None
+    if rules.plain:
+        if not must and hand & DISTINCT & ~(1 << target):
+            return True
+        if must and not hand & JOKER_BIT:
+            usable = rules.catalogue.meldable(hand) | reachable(rules, seat, hand, round.melds)
+            if must & DISTINCT & ~usable:
+                return False
+            if must.bit_count() == 1 and banned is None:
+                return True
+    if rules.vetoes:
+        return not dead_end_on_copy(round, seat, Take(target, index + 1), index)
+    state = TurnState(
+        seat=seat,
+        hand=hand,
+        must=must,
+        target=target,
+        banned=banned,
+        melds=tuple(round.melds),
+        melded=bool(round.opened[seat]),
+        first_play=rules.take_duty.first_play and bool(must),
+        new_meld=rules.take_duty.new_meld,
+    )
+    return can_finish(rules, state)
+
+
+# --- discards
+
+
+def below_minimum(round: Round, seat: int) -> bool:
+    first = round.rules.first_meld
+    if not first.minimum or not round.laid or round.opened[seat] > len(round.laid):
+        return False
+    return (round.laid_points[0] if first.single else sum(round.laid_points)) < first.minimum
+
+
+def discard_refusal(round: Round, seat: int, card: Card) -> Refused | None:
+    if round.must_use:
+        cards = cards_text(cards_of(round.must_use))
+        return Refused(Refusal.MUST_USE_TAKEN_CARD, f"{cards} must be melded or laid off before the discard")
+    if card == round.banned:
+        return Refused(Refusal.CANNOT_DISCARD_TAKEN_CARD, f"{card_text(card)} was taken this turn: throw another card")
+    rules = round.rules
+    if rules.plain:
+        return None
+    if below_minimum(round, seat):
+        least = rules.first_meld.minimum
+        return Refused(Refusal.BELOW_MINIMUM, f"the first melds must reach {least} points before the turn ends")
+    last = rules.going_out is GoingOut.DISCARD_UNPLAYABLE and round.hands[seat].bit_count() == 1
+    if last and fits_some_meld(round.melds, card):
+        return Refused(Refusal.MUST_KEEP_A_DISCARD, f"{card_text(card)} fits a meld: the last discard may fit none")
+    return veto(round, seat, DISCARDS[card])
+
+
+def veto(round: Round, seat: int, action: Action) -> Refused | None:
+    for _, ask in round.rules.vetoes:
+        refused: Refused | None = ask(round=round, seat=seat, action=action)
+        if refused is not None:
+            return refused
+    return None
+
+
+# --- plays
+
+
+def meld_refusal(round: Round, seat: int, meld: LayMeld, *, shape: Shape | None = None) -> Refused | None:
+    """Why a meld whose cards the hand holds is refused; `shape` is its reading, if it is known already."""
+    rules = round.rules
+    if round.first_play and round.target is not None and round.target not in meld.cards:
+        return Refused(Refusal.MUST_USE_TAKEN_CARD, f"the first play must contain {card_text(round.target)}")
+    hand = without(round.hands[seat], meld.cards)
+    must = _less(round.must_use, meld.cards)
+    if rules.plain and _surely_finishes(round, seat, hand=hand, must=must, melds=round.melds):
+        return None
+    shape = shape or rules.catalogue.readings(meld)[0]
+    laid = rules.catalogue.meld(len(round.melds) + 1, shape, seat)
+    first = rules.first_meld
+    points = round.points_of(laid)
+    if first.single and not round.opened[seat] and points < first.minimum:
+        return Refused(Refusal.BELOW_MINIMUM, f"the first meld must reach {first.minimum} points, this is {points}")
+    refused = veto(round, seat, meld)
+    if refused is not None:
+        return refused
+    melds = (*round.melds, laid)
+    return _stranding(round, seat, hand=hand, must=must, melds=melds, points=points, action=meld, move=shape)
+
+
+def lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Card, end: End | None) -> Refused | None:
+    """Why a lay-off that fits is refused."""
+    rules = round.rules
+    if not can_lay_off_on(rules, seat, meld):
+        return Refused(Refusal.OWN_MELDS_ONLY, f"m{meld.id} is another side's: lay off on your own melds")
+    if rules.first_meld.required and not round.opened[seat]:
+        return Refused(Refusal.MUST_MELD_FIRST, "lay a meld of your own in this round before you lay off")
+    if round.first_play and round.target is not None and card != round.target:
+        return Refused(Refusal.MUST_USE_TAKEN_CARD, f"the first play must contain {card_text(round.target)}")
+    hand = remove(round.hands[seat], card)
+    must = round.must_use
+    if not (rules.take_duty.new_meld and card == round.target):
+        must = _less(must, (card,))
+    if rules.plain and not must and _surely_finishes(round, seat, hand=hand, must=must, melds=round.melds):
+        return None
+    grown = rules.catalogue.extended(meld, card=card, face=face, seat=seat, end=end)
+    melds = (*round.melds[: meld.id - 1], grown, *round.melds[meld.id :])
+    if rules.plain and _surely_finishes(round, seat, hand=hand, must=must, melds=melds):
+        return None
+    action = LayOff(card, meld.id, end, face if card == JOKER else None)
+    refused = veto(round, seat, action)
+    if refused is not None:
+        return refused
+    return _stranding(round, seat, hand=hand, must=must, melds=melds, points=None, action=action, move=(face, end))
+
+
+def _less(must: Mask, cards: Iterable[Card]) -> Mask:
+    """What must still be used after these cards have been."""
+    if must:
+        for card in cards:
+            if must >> card & 1:
+                must = remove(must, card)
+    return must
+
+
+def _surely_finishes(round: Round, seat: int, *, hand: Mask, must: Mask, melds: Iterable[Meld]) -> bool:
+    """The quick yes at a plain table: nothing is owed and something can end the turn, or one card is owed and usable.
+    False means only that the search has to say."""
+    if not must:
+        if not hand or round.banned is None:
+            return True
+        return bool(hand & DISTINCT & ~(1 << round.banned))
+    if round.banned is not None or must.bit_count() > 1 or hand & JOKER_BIT or must & ~hand:
+        return False
+    rules = round.rules
+    return bool(must & (rules.catalogue.meldable(hand) | reachable(rules, seat, hand, melds)))
+
+
+def _stranding(
+    round: Round,
+    seat: int,
+    *,
+    hand: Mask,
+    must: Mask,
+    melds: tuple[Meld, ...],
+    points: int | None,
+    action: Action,
+    move: Move,
+) -> Refused | None:
+    """The refusal if the turn could not be finished after this play; it says which rule could not be kept."""
+    rules = round.rules
+    if rules.vetoes:
+        if dead_end_on_copy(round, seat, action, move):
+            return Refused(Refusal.TAKEN_CARD_WOULD_STRAND, "after this play the turn could not be ended at this table")
+        return None
+    state = _turn_state(round, seat, hand=hand, must=must, melds=melds, points=points)
+    if can_finish(rules, state):
+        return None
+    if not can_finish(rules.unlimited, state):
+        banned = round.banned
+        what = cards_text(cards_of(must)) if must else card_text(banned) if banned is not None else "the hand"
+        return Refused(Refusal.TAKEN_CARD_WOULD_STRAND, f"after this play {what} could not be used as it must")
+    least = rules.first_meld.minimum
+    if least and not can_finish(rules.free_going_out, state):
+        return Refused(Refusal.BELOW_MINIMUM, f"the first melds could not reach {least} points in this turn")
+    return Refused(Refusal.MUST_KEEP_A_DISCARD, "after this play no legal discard could be left to go out with")
+
+
+def _turn_state(
+    round: Round, seat: int, *, hand: Mask, must: Mask, melds: tuple[Meld, ...], points: int | None
+) -> TurnState:
+    """The turn after a play: `points` are those of the meld just laid, if it was one."""
+    laid = round.laid_points if points is None else (*round.laid_points, points)
+    owes_target = round.target is not None and bool(must >> round.target & 1)
+    return TurnState(
+        seat=seat,
+        hand=hand,
+        must=must,
+        target=round.target,
+        banned=round.banned,
+        melds=melds,
+        melded=round.opened[seat] > len(round.laid),
+        laid=bool(laid),
+        laid_points=min(sum(laid), max(round.rules.first_meld.minimum, 0)),
+        best=laid[0] if laid else 0,
+        first_play=round.first_play and owes_target,
+        new_meld=round.rules.take_duty.new_meld,
+    )
+
+
+# --- what only playing on can tell
+
+
+def dead_end_on_copy(round: Round, seat: int, action: Action, move: Move) -> bool:
+    """Whether the turn could not be finished after this action, by playing on a copy: for what the search cannot know,
+    the vetoes and the actions of variants."""
+    after = round.clone()
+    after.play_verified(seat, action, move)
+    return not _finishes_by_play(after, seat, set())
+
+
+def _finishes_by_play(round: Round, seat: int, dead: set[object]) -> bool:
+    if round.phase is not Phase.PLAY or round.turn != seat:
+        return True
+    if not round.rules.vetoes:
+        state = _turn_state(
+            round, seat, hand=round.hands[seat], must=round.must_use, melds=tuple(round.melds), points=None
+        )
+        return can_finish(round.rules, state)
+    key = (round.hands[seat], round.must_use, tuple(meld.placed for meld in round.melds))
+    if key in dead:
+        return False
+    if any(discard_refusal(round, seat, card) is None for card in set(cards_of(round.hands[seat]))):
+        return True
+    for action, move in _formal_plays(round, seat):
+        if veto(round, seat, action) is None:
+            after = round.clone()
+            after.play_verified(seat, action, move)
+            if _finishes_by_play(after, seat, dead):
+                return True
+    dead.add(key)
+    return False
+
+
+def _formal_plays(round: Round, seat: int) -> Iterator[tuple[Action, Move]]:
+    """Plays that have the right form, whether or not the turn could be finished after them."""
+    catalogue, hand = round.rules.catalogue, round.hands[seat]
+    for meld in (*catalogue.natural_melds(hand), *catalogue.joker_melds(hand)):
+        if not round.first_play or round.target in meld.cards:
+            yield meld, catalogue.readings(meld)[0]
+    if round.rules.first_meld.required and not round.opened[seat]:
+        return
+    for laid in round.melds:
+        if not can_lay_off_on(round.rules, seat, laid):
+            continue
+        for face in cards_of(laid.fits):
+            for card in (face, JOKER):
+                if hand >> card & 1 and (not round.first_play or card == round.target):
+                    for end in laid.ends_taking(face):
+                        yield LayOff(card, laid.id, end, face if card == JOKER else None), (face, end)
