@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rummy500_engine.cards import ACE, Card, rank_of
+from rummy500_engine.cards import ACE, JOKER, Card, rank_of
 from rummy500_engine.hooks import hookimpl
 from rummy500_engine.terms import (
     AceEnds,
@@ -50,12 +50,16 @@ def rummy500_pack(table: Table) -> Pack:
 
 
 @hookimpl
-def rummy500_held_points(table: Table, card: Card) -> Points:
+def rummy500_held_points(table: Table, card: Card) -> Points | None:
+    if card == JOKER:
+        return None  # worth nothing unless a variant that brings jokers says so
     return Points(_FACE_POINTS[rank_of(card)], Specificity.FACE)
 
 
 @hookimpl
-def rummy500_placed_points(table: Table, card: Card, low: bool) -> Points:
+def rummy500_placed_points(table: Table, card: Card, low: bool) -> Points | None:
+    if card == JOKER:
+        return None
     if low and rank_of(card) == ACE:
         return Points(1, Specificity.LOW_ACE)
     return Points(_FACE_POINTS[rank_of(card)], Specificity.FACE)

@@ -38,8 +38,9 @@ class TurnState:
 
     `must` is the part of `hand` that must still be used, `target` the deepest card taken (None: none taken);
     `melded` says whether the seat had a meld before this turn, `laid_points` and `laid` what it melded in it (the
-    points of its melds; whether any), `best` the points of its first meld; `lays_off` whether a lay-off was made in the
-    plan; `first_play`: the next play must contain the target.
+    points of its melds; whether any), `best` the points of the meld that it lays first: the best of the plan, whose melds
+    may be laid in any order; `lays_off` whether a lay-off was made in the plan; `first_play`: the next play must contain
+    the target.
     """
 
     seat: int
@@ -82,16 +83,20 @@ def reachable(rules: Rules, seat: int, hand: Mask, melds: Iterable[Meld]) -> Mas
 
 
 def _chain(catalogue: MeldCatalogue, hand: Mask, meld: Meld) -> Mask:
-    lane = hand >> suit_of(meld.placed[0].face) * LANE_BITS
+    """The faces that lead away from the ends of a run without a gap in the hand."""
+    shift = suit_of(meld.placed[0].face) * LANE_BITS
+    lane = hand >> shift
+    lowest, highest = catalogue.free_positions(meld.start, meld.length)
     chain = 0
-    low, high = catalogue.free_positions(meld.start, meld.length)
-    for positions in (range(meld.start - 1, low - 1, -1), range(meld.start + meld.length, high + 1)):
-        for position in positions:
-            rank = position % 13
-            if not lane >> rank & 1:
-                break
-            chain |= 1 << rank
-    return chain << suit_of(meld.placed[0].face) * LANE_BITS
+    position = meld.start - 1
+    while position >= lowest and lane >> position % 13 & 1:
+        chain |= 1 << position % 13
+        position -= 1
+    position = meld.start + meld.length
+    while position <= highest and lane >> position % 13 & 1:
+        chain |= 1 << position % 13
+        position += 1
+    return chain << shift
 
 
 def chains_to(catalogue: MeldCatalogue, meld: Meld, hand: Mask, card: Card) -> Iterator[Meld]:
@@ -233,7 +238,7 @@ class _Search:
                 for placed in shape.places(state.seat, self.catalogue.corner)
             )
             first = self.rules.first_meld
-            if first.single and not state.melded and not state.laid and points < first.minimum:
+            if first.single and state.first_play and not state.melded and not state.laid and points < first.minimum:
                 continue
             laid = self.catalogue.meld(len(state.melds) + 1, shape, state.seat)
             yield replace(
@@ -241,7 +246,7 @@ class _Search:
                 melds=(*state.melds, laid),
                 laid=True,
                 laid_points=min(state.laid_points + points, max(first.minimum, 0)),
-                best=state.best if state.laid else points,
+                best=min(max(state.best, points), max(first.minimum, 0)),
             )
 
     def _pieces(self, hand: Mask, card: Card) -> Iterator[LayMeld]:
