@@ -23,11 +23,13 @@ _CLASSIC_PRESET = Preset(DEFAULT_PRESET, "The classic game: 2 to 8 players, one 
 
 
 class ChoiceRefused(RulesRefused):
-    """A choice that names what is not installed. `missing` are the distributions that would bring it, where known."""
+    """A choice that names what is not installed: these variants, which the distributions `missing` would bring."""
 
-    def __init__(self, sentence: str, *, field: str, missing: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, sentence: str, *, field: str, variants: tuple[str, ...] = (), missing: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(sentence, field=field)
-        self.missing = missing
+        self.variants, self.missing = variants, missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,9 @@ class Catalog:
         offers = self._offers.get(name, [])
         if not offers:
             names = ", ".join(sorted(self._offers)) or "none"
-            raise ChoiceRefused(f"the variant {name!r} is not installed; installed: {names}", field="variants")
+            raise ChoiceRefused(
+                f"the variant {name!r} is not installed; installed: {names}", field="variants", variants=(name,)
+            )
         if len(offers) > 1:
             owners = " and ".join(sorted(offer.distribution for offer in offers))
             raise VariantError(

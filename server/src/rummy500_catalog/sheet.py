@@ -10,7 +10,7 @@ from rummy500_engine.rules import Rules, option_range
 
 
 def sheet(rules: Rules, variants: Iterable[ListedVariant], *, preset: str = "") -> str:
-    """Every option of the table with its value and its sentence, and what the cards count. `variants` are those in play,
+    """Every option of the table with its value and sentence, and what the cards count. `variants` are those in play,
     the classic rules first."""
     shown = [variant for variant in variants if variant.name in rules.table.variants or not variant.prefix]
     lines = [f"# Rummy 500, {preset or 'classic'}, {rules.players} players", ""]

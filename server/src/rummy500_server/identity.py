@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from rummy500_server.status import Failure, Reason
@@ -33,6 +34,13 @@ class Principal:
 
 
 ANONYMOUS = Principal()
+CALLER: ContextVar[Principal] = ContextVar("CALLER", default=ANONYMOUS)
+"""Who makes the request that is being answered; set around every method."""
+
+
+def caller() -> Principal:
+    """The principal of the request that is being answered. Its `required()` raises when a token is needed."""
+    return CALLER.get()
 
 
 def is_secret(text: str) -> bool:

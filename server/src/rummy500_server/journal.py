@@ -24,7 +24,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A document, in the place of the one of that kind and key. `expires`: seconds since 1970 after which it is gone."""
+    """A document, in the place of the one of that kind and key. `expires`: when it is gone, in seconds since 1970."""
 
     kind: str
     key: str

@@ -180,7 +180,7 @@ class Failure(Exception):
 
 
 def bad_request(path: str, sentence: str, *more: tuple[str, str]) -> Failure:
-    """INVALID_ARGUMENT for one field or several: the path as in the contract (`actions[2].take.card`), what it must be."""
+    """INVALID_ARGUMENT for one field or several: its path in the request (`actions[2].take.card`), what it must be."""
     fields = ((path, sentence), *more)
     return Failure(Reason.BAD_REQUEST, "; ".join(f"{name}: {text}" for name, text in fields), fields=fields)
 

@@ -1,0 +1,144 @@
+"""The command `rummy500-server`.
+
+`serve` prints one line on standard output once it listens, `listening on ADDRESS`; with --ready-file it also writes
+{"address": …, "pid": …} to that file, whole or not at all. Logs go to standard error. Exit status: 0 after a signal,
+2 when a setting, the database or the address cannot be used, with one sentence on standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import structlog
+
+from rummy500_server.app import App, CannotListen, open_app
+from rummy500_server.journal_sqlite import JournalUnusable
+from rummy500_server.logs import configure_logs
+from rummy500_server.settings import BadSetting, Settings, add_flags, read_settings
+
+SWITCH_INTERVAL = 0.0005
+"""Seconds after which the loop lets the journal's thread have the interpreter; the default of 0.005 would delay every
+commit under load."""
+
+log = structlog.stdlib.get_logger("rummy500")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = _parser().parse_args(argv)
+    try:
+        settings = read_settings(vars(arguments), os.environ)
+    except BadSetting as error:
+        return _complain(str(error))
+    if arguments.print_config:
+        print("\n".join(settings.lines()))
+        return 0
+    configure_logs(settings.log_format, settings.log_level)
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    try:
+        asyncio.run(_serve(settings, ready_file=arguments.ready_file, with_stdin=arguments.exit_with_stdin))
+    except (JournalUnusable, CannotListen, OSError) as error:
+        return _complain(str(error))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="rummy500-server", description="The Rummy 500 game server.")
+    parser.add_argument("--version", action="version", version=version("rummy500"))
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    serve = commands.add_parser("serve", help="serve games until a signal comes")
+    add_flags(serve)
+    serve.add_argument("--print-config", action="store_true", help="print the settings as they are, and stop")
+    serve.add_argument(
+        "--ready-file", type=Path, metavar="FILE", help="write address and process id here when listening"
+    )
+    serve.add_argument(
+        "--exit-with-stdin",
+        action="store_true",
+        help="stop when standard input ends, as for a server started by a program",
+    )
+    return parser
+
+
+async def _serve(settings: Settings, *, ready_file: Path | None, with_stdin: bool) -> None:
+    app = await open_app(settings)
+    stopping = asyncio.Event()
+    signals = _Signals(stopping)
+    try:
+        address = await app.start()
+    except CannotListen:
+        await app.stop(drain_seconds=0)
+        raise
+    if with_stdin:
+        _watch_stdin(signals.stdin_ended)
+    log.info("server.started", address=address, database=settings.database, version=version("rummy500"))
+    try:
+        if ready_file is not None:
+            _write_whole(ready_file, json.dumps({"address": address, "pid": os.getpid()}) + "\n")
+        print(f"listening on {address}", flush=True)
+        await stopping.wait()
+    finally:
+        await _stop(app, signals)
+
+
+async def _stop(app: App, signals: _Signals) -> None:
+    seconds = 0.0 if signals.is_hasty else app.settings.drain_ms / 1000
+    log.info("server.draining", reason=signals.reason, seconds=seconds)
+    await app.stop(drain_seconds=seconds)
+    log.info("server.stopped")
+
+
+class _Signals:
+    """Why the server stops. A second signal, or the end of standard input, does not wait for streams."""
+
+    def __init__(self, stopping: asyncio.Event) -> None:
+        self._stopping = stopping
+        self.reason = ""
+        self.is_hasty = False
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._signalled, number)
+
+    def _signalled(self, number: signal.Signals) -> None:
+        if self._stopping.is_set():
+            os._exit(1)  # what was answered is durable
+        self.reason = number.name
+        self._stopping.set()
+
+    def stdin_ended(self) -> None:
+        self.reason, self.is_hasty = "standard input ended", True
+        self._stopping.set()
+
+
+def _watch_stdin(ended: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+
+    def watch() -> None:
+        while os.read(0, 4096):
+            pass
+        loop.call_soon_threadsafe(ended)
+
+    threading.Thread(target=watch, name="stdin", daemon=True).start()
+
+
+def _write_whole(path: Path, text: str) -> None:
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text)
+    partial.replace(path)
+
+
+def _complain(sentence: str) -> int:
+    print(f"rummy500-server: {sentence}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

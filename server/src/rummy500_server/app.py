@@ -1,0 +1,144 @@
+"""A server put together: catalog, journal, rooms and services, from its start to its end.
+
+Each service joins by a function of `SERVICES` and is added to the gRPC server before it starts. Whoever keeps something
+open registers with `on_stop`; these are called in reverse order, before the journal closes.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import grpc
+import structlog
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from rummy500.v1 import rules_service_pb2, rules_service_pb2_grpc
+from rummy500_catalog import Catalog
+from rummy500_server.drain import Drain
+from rummy500_server.interceptors import AroundEveryMethod
+from rummy500_server.journal import Journal, MemoryJournal
+from rummy500_server.journal_sqlite import SqliteJournal
+from rummy500_server.limits import Usage
+from rummy500_server.services.rules import RulesServicer
+from rummy500_server.settings import IN_MEMORY, Settings
+
+log = structlog.stdlib.get_logger("rummy500")
+
+KEEPALIVE_MS = 10_000
+"""The fastest that a client may ping."""
+LAST_MOMENT = 0.5
+"""Seconds for calls that are still open when the time to drain is over."""
+
+
+class CannotListen(Exception):
+    """The address cannot be listened on; the sentence says why."""
+
+
+@dataclass(slots=True)
+class App:
+    """Everything that a service may need."""
+
+    settings: Settings
+    catalog: Catalog
+    journal: Journal
+    drain: Drain
+    usage: Usage
+    grpc_server: grpc.aio.Server
+    health: health.aio.HealthServicer
+    service_names: list[str] = field(default_factory=list)
+    stoppers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+    address: str = ""
+
+    def on_stop(self, stop: Callable[[], Awaitable[None]]) -> None:
+        self.stoppers.append(stop)
+
+    async def start(self) -> str:
+        """Listens; answers the address, with the port that was chosen. Raises CannotListen."""
+        port = _listen(self.grpc_server, self.settings.host, self.settings.port)
+        await self.grpc_server.start()
+        for name in ("", *self.service_names):
+            await self.health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        self.address = address_of(self.settings.host, port)
+        return self.address
+
+    async def stop(self, *, drain_seconds: float | None = None) -> None:
+        """Drains, at most so long and no longer than streams are open, and lets go of everything."""
+        seconds = self.settings.drain_ms / 1000 if drain_seconds is None else drain_seconds
+        await self.health.enter_graceful_shutdown()
+        self.drain.begin(seconds)
+        await self.usage.no_streams(seconds)
+        await self.grpc_server.stop(LAST_MOMENT if seconds else 0)
+        for stop in reversed(self.stoppers):
+            await stop()
+        await self.journal.close()
+
+
+async def open_app(settings: Settings, *, catalog: Catalog | None = None) -> App:
+    """Builds a server that does not listen yet. Raises JournalUnusable."""
+    journal: Journal = MemoryJournal()
+    if settings.database != IN_MEMORY:
+        journal = SqliteJournal.open(Path(settings.database), durability=settings.durability)
+    usage = Usage(requests_per_second=settings.requests_per_second, streams=settings.streams_per_principal)
+    app = App(
+        settings=settings,
+        catalog=catalog or Catalog(),
+        journal=journal,
+        drain=Drain(),
+        usage=usage,
+        grpc_server=grpc.aio.server(interceptors=[AroundEveryMethod(usage)], options=_options(settings)),
+        health=health.aio.HealthServicer(),
+    )
+    for add in SERVICES:
+        app.service_names.append(await add(app))
+    health_pb2_grpc.add_HealthServicer_to_server(app.health, app.grpc_server)
+    names = (*app.service_names, health.SERVICE_NAME, reflection.SERVICE_NAME)
+    reflection.enable_server_reflection(names, app.grpc_server)
+    return app
+
+
+async def _rules(app: App) -> str:
+    rules_service_pb2_grpc.add_RulesServiceServicer_to_server(RulesServicer(app.catalog), app.grpc_server)
+    return rules_service_pb2.DESCRIPTOR.services_by_name["RulesService"].full_name
+
+
+SERVICES: tuple[Callable[[App], Awaitable[str]], ...] = (_rules,)
+"""Each adds one service to the server, with the rooms behind it, and answers its full name."""
+
+
+def _options(settings: Settings) -> list[tuple[str, int]]:
+    return [
+        ("grpc.so_reuseport", 0),  # a second server on the same port must be an error
+        ("grpc.max_receive_message_length", settings.receive_bytes),
+        ("grpc.max_send_message_length", settings.send_bytes),
+        ("grpc.http2.min_ping_interval_without_data_ms", KEEPALIVE_MS),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", KEEPALIVE_MS),
+        ("grpc.keepalive_permit_without_calls", 1),
+    ]
+
+
+def _listen(server: grpc.aio.Server, host: str, port: int) -> int:
+    try:
+        _try_address(host, port)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CannotListen(f"cannot listen on {address_of(host, port)}: {reason}") from error
+    try:
+        return server.add_insecure_port(address_of(host, port))
+    except RuntimeError as error:
+        raise CannotListen(f"cannot listen on {address_of(host, port)}: {error}") from error
+
+
+def _try_address(host: str, port: int) -> None:
+    """gRPC says nothing of why it cannot bind; a plain socket does."""
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(address)
+
+
+def address_of(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

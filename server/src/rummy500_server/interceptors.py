@@ -1,0 +1,155 @@
+"""What happens around every method: the caller, limits, a request id for the log, and errors as status codes."""
+
+from __future__ import annotations
+
+import inspect
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import structlog
+from google.protobuf.message import DecodeError
+
+from rummy500_server.identity import CALLER, Principal, principal_of
+from rummy500_server.limits import Usage
+from rummy500_server.status import Failure, bad_request, rejection_of
+
+log = structlog.stdlib.get_logger("rummy500")
+
+_Context = grpc.aio.ServicerContext[Any, Any]
+if TYPE_CHECKING:
+    _Handler = grpc.RpcMethodHandler[Any, Any]
+_SERVICES_OF_GRPC = ("/grpc.",)
+
+
+class Unreadable:
+    """Bytes that are no message of the type expected. A deserializer that raises would end the call as UNKNOWN."""
+
+    __slots__ = ("problem",)
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+
+    @property
+    def failure(self) -> Failure:
+        return bad_request("(message)", f"the bytes are no message of this method: {self.problem}")
+
+
+class AroundEveryMethod(grpc.aio.ServerInterceptor):
+    """One interceptor: it swaps the deserializer, knows the caller, counts, and translates what is raised."""
+
+    def __init__(self, usage: Usage) -> None:
+        self._usage = usage
+        self._wrapped: dict[str, _Handler] = {}
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_Handler | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> _Handler | None:
+        handler = await continuation(handler_call_details)
+        if handler is None:
+            return handler
+        method = handler_call_details.method
+        if method not in self._wrapped:
+            self._wrapped[method] = self._wrap(handler, method)
+        return self._wrapped[method]
+
+    def _wrap(self, handler: Any, method: str) -> _Handler:
+        make: Callable[..., _Handler] = {
+            (False, False): grpc.unary_unary_rpc_method_handler,
+            (False, True): grpc.unary_stream_rpc_method_handler,
+            (True, False): grpc.stream_unary_rpc_method_handler,
+            (True, True): grpc.stream_stream_rpc_method_handler,
+        }[handler.request_streaming, handler.response_streaming]
+        inner = handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
+        outer = self._stream(inner, method) if handler.response_streaming else self._unary(inner, method)
+        return make(outer, _never_raising(handler.request_deserializer), handler.response_serializer)
+
+    def _unary(self, inner: Any, method: str) -> Any:
+        async def answer(request: Any, context: _Context) -> Any:
+            try:
+                self._enter(method, context)
+                return await inner(_readable(request), context)
+            except Exception as error:
+                await _refuse(error, context)
+
+        return answer
+
+    def _stream(self, inner: Any, method: str) -> Any:
+        is_generator = inspect.isasyncgenfunction(inner)
+
+        async def answer(request: Any, context: _Context) -> AsyncIterator[Any]:
+            try:
+                principal = self._enter(method, context)
+                with nullcontext() if method.startswith(_SERVICES_OF_GRPC) else self._usage.stream(principal):
+                    if is_generator:
+                        responses = inner(_readable(request), context)
+                        try:
+                            async for response in responses:
+                                yield response
+                        finally:
+                            await responses.aclose()
+                    else:
+                        await inner(_readable(request), context)
+            except Exception as error:
+                await _refuse(error, context)
+
+        return answer
+
+    def _enter(self, method: str, context: _Context) -> str:
+        """Notes who calls what, for the method and for its log lines. Raises Failure."""
+        metadata = context.invocation_metadata()
+        request = secrets.token_hex(4)
+        structlog.contextvars.bind_contextvars(request=request, method=method.rpartition("/")[2])
+        principal = principal_of(metadata)
+        CALLER.set(principal)
+        name = _name(principal, context)
+        if not method.startswith(_SERVICES_OF_GRPC):
+            self._usage.request(name)
+        return name
+
+
+def _name(principal: Principal, context: _Context) -> str:
+    """The principal as limits count it: anonymous callers by address, without the port."""
+    return principal.digest or context.peer().rpartition(":")[0]
+
+
+def _never_raising(deserialize: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    def read(serialized: bytes) -> Any:
+        try:
+            return deserialize(serialized)
+        except (DecodeError, UnicodeDecodeError, ValueError) as error:
+            return Unreadable(str(error))
+
+    return read
+
+
+def _readable(request: Any) -> Any:
+    if isinstance(request, Unreadable):
+        raise request.failure
+    if hasattr(request, "__aiter__"):
+        return _each_readable(request)
+    return request
+
+
+async def _each_readable(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async for request in requests:
+        if isinstance(request, Unreadable):
+            raise request.failure
+        yield request
+
+
+async def _refuse(error: Exception, context: _Context) -> None:
+    """Ends the call with the status of the error. What no caller can cause is ours: logged, and INTERNAL."""
+    if isinstance(error, grpc.aio.AbortError):
+        raise error
+    rejection = rejection_of(error)
+    if rejection is None:
+        log.error("request.failed", exc_info=error)
+        await context.abort(grpc.StatusCode.INTERNAL, "the server made a mistake; it is in its log")
+        return
+    log.info("request.refused", reason=rejection.reason, sentence=rejection.sentence)
+    await context.abort(rejection.code, rejection.sentence, trailing_metadata=rejection.trailers())

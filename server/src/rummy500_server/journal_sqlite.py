@@ -1,0 +1,345 @@
+"""A journal in one SQLite file, written by one thread that commits whatever has gathered meanwhile as one group.
+
+New records go to the end of `log`, which is the cheapest thing to sync; when the log is long, and when the file is
+opened, they are moved into `records`, keyed by table and sequence. The file stays locked while it is open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rummy500_server.journal import Append, Drop, JournalError, Put, StaleWriter, Write, verify_continues
+
+SCHEMA = 1
+APPLICATION = 0x52353030
+"""Marks the file as ours: "R500" in SQLite's application_id."""
+ROWS_A_STATEMENT = 128
+LONGEST_GROUP = 4_096
+LONGEST_LOG = 50_000
+"""Records in the log before they are moved: some 60 ms of work."""
+
+_TABLES = (
+    "CREATE TABLE about (schema INTEGER NOT NULL)",
+    f"INSERT INTO about VALUES ({SCHEMA})",
+    "CREATE TABLE log (position INTEGER PRIMARY KEY, owner TEXT NOT NULL, sequence INTEGER NOT NULL,"
+    " record BLOB NOT NULL)",
+    "CREATE TABLE records (owner TEXT NOT NULL, sequence INTEGER NOT NULL, record BLOB NOT NULL,"
+    " PRIMARY KEY (owner, sequence)) WITHOUT ROWID",
+    "CREATE TABLE documents (kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, expires REAL,"
+    " PRIMARY KEY (kind, key)) WITHOUT ROWID",
+    f"PRAGMA application_id = {APPLICATION}",
+)
+
+
+class JournalUnusable(Exception):
+    """The file cannot be used; the sentence says why, and nothing in it was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    writes: tuple[Write, ...]
+    done: asyncio.Future[None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    ask: Callable[[sqlite3.Connection], Any]
+    done: asyncio.Future[Any]
+
+
+_Job = _Commit | _Question
+_Outcome = tuple[asyncio.Future[Any], Any, BaseException | None]
+
+
+class SqliteJournal:
+    """See `rummy500_server.journal.Journal` for what the methods promise."""
+
+    def __init__(self, connection: sqlite3.Connection, now: Callable[[], float]) -> None:
+        self._now = now
+        self._loop = asyncio.get_running_loop()
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._writer = _Writer(connection, self._jobs, self._loop)
+        self._is_closed = False
+        self._writer.start()
+
+    @classmethod
+    def open(cls, path: Path, *, durability: str = "disk", now: Callable[[], float] = time.time) -> SqliteJournal:
+        """Opens or makes the file. Raises JournalUnusable."""
+        return cls(_connect(path, durability), now)
+
+    def commit(self, *writes: Write) -> Awaitable[None]:
+        done: asyncio.Future[None] = self._loop.create_future()
+        self._give(_Commit(writes, done))
+        return done
+
+    def append(self, table: str, first: int, records: Sequence[bytes]) -> Awaitable[None]:
+        return self.commit(Append(table, first, records))
+
+    def put(self, kind: str, key: str, value: bytes, *, expires: float | None = None) -> Awaitable[None]:
+        return self.commit(Put(kind, key, value, expires))
+
+    async def read(self, table: str) -> list[tuple[int, bytes]]:
+        rows: list[tuple[int, bytes]] = await self._ask(
+            "SELECT sequence, record FROM records WHERE owner = ?1"
+            " UNION ALL SELECT sequence, record FROM log WHERE owner = ?1 ORDER BY sequence",
+            table,
+        )
+        return rows
+
+    async def get(self, kind: str, key: str) -> bytes | None:
+        rows: list[tuple[bytes]] = await self._ask(
+            "SELECT value FROM documents WHERE kind = ? AND key = ? AND (expires IS NULL OR expires > ?)",
+            kind,
+            key,
+            self._now(),
+        )
+        return rows[0][0] if rows else None
+
+    async def documents(self, kind: str) -> list[tuple[str, bytes]]:
+        rows: list[tuple[str, bytes]] = await self._ask(
+            "SELECT key, value FROM documents WHERE kind = ? AND (expires IS NULL OR expires > ?) ORDER BY key",
+            kind,
+            self._now(),
+        )
+        return rows
+
+    async def forget_expired(self) -> None:
+        await self._ask("DELETE FROM documents WHERE expires <= ?", self._now())
+
+    async def close(self) -> None:
+        if not self._is_closed:
+            self._is_closed = True
+            self._jobs.put(None)
+        await asyncio.to_thread(self._writer.join)
+
+    def _ask(self, statement: str, *values: object) -> Awaitable[Any]:
+        done: asyncio.Future[Any] = self._loop.create_future()
+        self._give(_Question(lambda connection: connection.execute(statement, values).fetchall(), done))
+        return done
+
+    def _give(self, job: _Job) -> None:
+        if self._is_closed:
+            job.done.set_exception(JournalError("the journal is closed"))
+            return
+        self._jobs.put(job)
+
+
+class _Writer(threading.Thread):
+    """Owns the connection. Each round takes all jobs that wait; commits between two questions are one transaction."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        jobs: queue.SimpleQueue[_Job | None],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        super().__init__(name="journal", daemon=True)
+        self._connection, self._jobs, self._loop = connection, jobs, loop
+        self._last: dict[str, int] = {}
+        self._in_log = 0
+
+    def run(self) -> None:
+        is_open = True
+        while is_open:
+            jobs: list[_Job] = []
+            job = self._jobs.get()
+            while job is not None:
+                jobs.append(job)
+                if len(jobs) == LONGEST_GROUP or self._jobs.empty():
+                    break
+                job = self._jobs.get()
+            is_open = job is not None
+            self._tell(self._do(jobs))
+            if self._in_log >= LONGEST_LOG:
+                self._move_log()
+        self._connection.close()
+
+    def _do(self, jobs: list[_Job]) -> list[_Outcome]:
+        outcomes: list[_Outcome] = []
+        group: list[_Commit] = []
+        for job in jobs:
+            if isinstance(job, _Commit):
+                group.append(job)
+                continue
+            outcomes += self._commit(group)
+            group = []
+            try:
+                outcomes.append((job.done, job.ask(self._connection), None))
+            except sqlite3.Error as error:
+                outcomes.append((job.done, None, JournalError(f"the journal cannot be read: {error}")))
+        return outcomes + self._commit(group)
+
+    def _commit(self, group: list[_Commit]) -> list[_Outcome]:
+        if not group:
+            return []
+        outcomes: list[_Outcome] = []
+        kept: list[_Commit] = []
+        rows: list[object] = []
+        others: list[Put | Drop] = []
+        last: dict[str, int] = {}
+
+        def last_number(table: str) -> int:
+            return last[table] if table in last else self._last_number(table)
+
+        try:
+            for commit in group:
+                try:
+                    last |= verify_continues(commit.writes, last_number)
+                except StaleWriter as stale:
+                    outcomes.append((commit.done, None, stale))
+                    continue
+                kept.append(commit)
+                for write in commit.writes:
+                    if isinstance(write, Append):
+                        for number, record in enumerate(write.records, start=write.first):
+                            rows += (write.table, number, record)
+                    else:
+                        others.append(write)
+            self._write(rows, others)
+        except sqlite3.Error as error:
+            if self._connection.in_transaction:
+                self._connection.rollback()
+            problem = f"the journal cannot be written: {error}"
+            return outcomes + [(commit.done, None, JournalError(problem)) for commit in kept]
+        self._last |= last
+        self._in_log += len(rows) // 3
+        return outcomes + [(commit.done, None, None) for commit in kept]
+
+    def _write(self, rows: list[object], others: list[Put | Drop]) -> None:
+        """One transaction of few statements: each gives up and takes back the interpreter's lock."""
+        step = 3 * ROWS_A_STATEMENT
+        many = len(rows) > step or bool(others)
+        if many:
+            self._connection.execute("BEGIN")
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            self._connection.execute(_insert(len(part) // 3), part)
+        for write in others:
+            match write:
+                case Put(kind=kind, key=key, value=value, expires=expires):
+                    self._connection.execute(
+                        "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", (kind, key, value, expires)
+                    )
+                case Drop(kind=kind, key=key):
+                    self._connection.execute("DELETE FROM documents WHERE kind = ? AND key = ?", (kind, key))
+        if many:
+            self._connection.execute("COMMIT")
+
+    def _last_number(self, table: str) -> int:
+        if table not in self._last:
+            # Whatever is in the log was written since it was last moved, and is remembered.
+            found = self._connection.execute("SELECT max(sequence) FROM records WHERE owner = ?", (table,)).fetchone()
+            self._last[table] = found[0] or 0
+        return self._last[table]
+
+    def _move_log(self) -> None:
+        try:
+            move_log(self._connection)
+        except sqlite3.Error:
+            if self._connection.in_transaction:
+                self._connection.rollback()
+            return  # nothing is lost: the log stays as it is, and the next commit reports what is wrong
+        self._last.clear()
+        self._in_log = 0
+
+    def _tell(self, outcomes: list[_Outcome]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(_settle, outcomes)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits any more
+
+
+def _settle(outcomes: list[_Outcome]) -> None:
+    for done, value, error in outcomes:
+        if done.done():
+            continue  # whoever waited was cancelled
+        if error is None:
+            done.set_result(value)
+        else:
+            done.set_exception(error)
+
+
+def _insert(rows: int) -> str:
+    return "INSERT INTO log (owner, sequence, record) VALUES " + ", ".join(["(?, ?, ?)"] * rows)
+
+
+def move_log(connection: sqlite3.Connection) -> None:
+    """Moves the log into the records, in one transaction."""
+    connection.execute("BEGIN")
+    connection.execute("INSERT INTO records SELECT owner, sequence, record FROM log ORDER BY owner, sequence")
+    connection.execute("DELETE FROM log")
+    connection.execute("COMMIT")
+
+
+def _connect(path: Path, durability: str) -> sqlite3.Connection:
+    _verify_place(path)
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(
+            path, timeout=0.5, isolation_level=None, check_same_thread=False, cached_statements=2 * ROWS_A_STATEMENT
+        )
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+        _verify_ours(connection, path)
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            for statement in _TABLES:
+                connection.execute(statement)
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'disk' else 'NORMAL'}")
+        move_log(connection)
+    except sqlite3.Error as error:
+        if connection is not None:
+            connection.close()
+        raise JournalUnusable(_sentence(path, error)) from error
+    except JournalUnusable:
+        assert connection is not None
+        connection.close()
+        raise
+    return connection
+
+
+def _verify_place(path: Path) -> None:
+    """Makes the file, readable by its owner only, when there is none. Raises JournalUnusable."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            if os.fstat(handle).st_mode & 0o077:
+                os.fchmod(handle, 0o600)  # it holds hands, seeds and digests of tokens
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise JournalUnusable(f"the database {path} cannot be opened: {error.strerror}") from error
+
+
+def _verify_ours(connection: sqlite3.Connection, path: Path) -> None:
+    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        return
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        raise JournalUnusable(f"the database {path} belongs to another program; nothing was changed")
+    schema = connection.execute("SELECT schema FROM about").fetchone()[0]
+    if schema != SCHEMA:
+        raise JournalUnusable(
+            f"the database {path} has schema {schema}, and this server knows schema {SCHEMA}: use the server that wrote"
+            " it, or a newer one; nothing was changed"
+        )
+
+
+def _sentence(path: Path, error: sqlite3.Error) -> str:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return f"the database {path} is in use by another server"
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return f"the file {path} is damaged or no database; nothing was changed"
+    if code == sqlite3.SQLITE_READONLY:
+        return f"the database {path} cannot be written"
+    return f"the database {path} cannot be used: {error}"
