@@ -27,14 +27,26 @@ from rummy500_engine.events import (
 from rummy500_engine.game import Game
 from rummy500_engine.melds import Meld
 from rummy500_engine.round import Round
-from rummy500_engine.terms import Phase
+from rummy500_engine.terms import Phase, Poll
+
+
+@dataclass(frozen=True, slots=True)
+class PublicPoll:
+    """What all know of an open poll: who was asked, not who has answered. `variant` opened it."""
+
+    variant: str
+    name: str
+    card: Card | None
+    by: int
+    asked: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """`seat` None: a spectator. `known` are cards that all saw go into each hand, the viewer's own included; `to_act`
     are the seats that the viewer may know to be asked: in a poll only itself, for who has answered is nobody's business.
-    `must_use`, `target` and `banned` are the duty of the turn. `legal` is empty unless the viewer is to act."""
+    `must_use`, `target` and `banned` are the duty of the turn, `laid` the melds laid in it. `legal` is empty unless the
+    viewer is to act."""
 
     seat: int | None
     players: int
@@ -58,6 +70,9 @@ class View:
     legal: tuple[Action, ...]
     game_over: bool
     variant_fields: tuple[tuple[str, dict[str, Any]], ...]
+    laid: tuple[int, ...]
+    recycled: int
+    poll: PublicPoll | None
 
 
 def seat_view(game: Game, seat: int | None) -> View:
@@ -74,20 +89,27 @@ def seat_view(game: Game, seat: int | None) -> View:
         phase_name=round.poll.name if round.poll is not None else round.phase.value,
         hand=() if seat is None else tuple(cards_of(round.hands[seat])),
         hand_counts=tuple([hand.bit_count() for hand in round.hands]),
-        known=tuple([tuple(cards_of(known)) for known in round.known]),
+        known=tuple([tuple(cards_of(known)) if known else () for known in round.known]),
         melds=tuple(round.melds),
         pile=tuple(round.pile),
         stock_count=len(round.stock),
         totals=tuple(game.totals),
         turns_played=round.turns_played,
-        must_use=tuple(cards_of(round.must_use)),
+        must_use=tuple(cards_of(round.must_use)) if round.must_use else (),
         target=round.target,
         banned=round.banned,
         to_act=_visibly_to_act(round, seat),
         legal=() if seat is None else tuple(game.legal_actions(seat)),
         game_over=game.over,
         variant_fields=_variant_fields(round, seat),
+        laid=round.laid,
+        recycled=round.recycled,
+        poll=None if round.poll is None else _public(round.poll),
     )
+
+
+def _public(poll: Poll) -> PublicPoll:
+    return PublicPoll(poll.variant, poll.name, poll.card, poll.by, poll.asked)
 
 
 def _visibly_to_act(round: Round, seat: int | None) -> tuple[int, ...]:

@@ -1,0 +1,1 @@
+"""Engine to protobuf and back: the only place that knows both."""
