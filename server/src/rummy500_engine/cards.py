@@ -1,9 +1,9 @@
 """Cards are small ints and hands are bit masks.
 
-A card is ``16 * suit + rank`` (suits C D H S = 0..3, ranks A 2 .. K = 0..12); the joker is 63. Each suit owns a lane of
+A card is ``16 * suit + rank`` (suits C D H S = 0..3, ranks A 2 .. K = 0..12); the joker is 61. Each suit owns a lane of
 16 bits in a mask, so that runs are found by shifts and sets by intersecting lanes.
 
-A hand is one int: its lowest 64 bits hold the faces held at least once, the next 64 bits those held at least twice, and
+A hand is one int: its lowest 62 bits hold the faces held at least once, the next 62 bits those held at least twice, and
 so on. Equal hands are equal ints, whatever the number of packs, and ``hand.bit_count()`` is the number of cards.
 """
 
@@ -18,8 +18,9 @@ RANKS = "A23456789TJQK"
 SUITS = "CDHS"
 ACE, KING = 0, 12
 LANE_BITS = 16
-COPY_BITS = 64
-JOKER: Card = 63
+COPY_BITS = 62
+"""As many as a small int of a compiled engine holds."""
+JOKER: Card = 61
 FACES: tuple[Card, ...] = tuple(LANE_BITS * suit + rank for suit in range(4) for rank in range(13))
 """The 52 faces, clubs to spades, ace to king: also the order in which a pack is written down before it is shuffled."""
 DISTINCT: Mask = (1 << COPY_BITS) - 1
@@ -66,6 +67,9 @@ def suit_of(card: Card) -> int:
 
 def add(hand: Mask, card: Card) -> Mask:
     bit = 1 << card
+    if not hand & bit:
+        return hand | bit
+    bit <<= COPY_BITS
     while hand & bit:
         bit <<= COPY_BITS
     return hand | bit
@@ -75,6 +79,8 @@ def remove(hand: Mask, card: Card) -> Mask:
     """The hand without one such card, which it must hold."""
     bit = 1 << card
     assert hand & bit, f"{card_text(card)} is not held"
+    if hand <= DISTINCT:
+        return hand ^ bit
     while hand & (bit << COPY_BITS):
         bit <<= COPY_BITS
     return hand ^ bit

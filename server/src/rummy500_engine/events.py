@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from rummy500_engine.actions import End
@@ -73,6 +74,17 @@ class LaidOff:
 class Discarded:
     seat: int
     card: Card
+
+
+@lru_cache(maxsize=1 << 10)
+def discarded(seat: int, card: Card) -> Discarded:
+    """One shared object for each: events are values."""
+    return Discarded(seat, card)
+
+
+@lru_cache(maxsize=1 << 14)
+def drew_from_stock(seat: int, card: Card, stock_count: int) -> DrewFromStock:
+    return DrewFromStock(seat, card, stock_count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from rummy500_engine.actions import (
     DISCARDS,
@@ -19,7 +19,6 @@ from rummy500_engine.actions import (
     Call,
     Discard,
     Draw,
-    End,
     LayMeld,
     LayOff,
     Pass,
@@ -42,6 +41,7 @@ from rummy500_engine.finish import can_lay_off_on
 from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.restrictions import (
+    Fit,
     Move,
     below_minimum,
     can_take,
@@ -90,7 +90,7 @@ def _draws(round: Round, seat: int) -> list[Action]:
 
 
 def has_legal_take(round: Round, seat: int) -> bool:
-    return next(usable_takes(round, seat), None) is not None
+    return bool(usable_takes(round, seat))
 
 
 def _plays(round: Round, seat: int) -> list[Action]:
@@ -111,8 +111,9 @@ def _plays(round: Round, seat: int) -> list[Action]:
     return actions
 
 
-def _lay_offs(round: Round, seat: int, *, free: bool) -> Iterator[LayOff]:
+def _lay_offs(round: Round, seat: int, *, free: bool) -> list[LayOff]:
     hand = round.hands[seat]
+    found: list[LayOff] = []
     for meld in round.melds:
         hits = hand & meld.fits & NATURALS
         if not hits or not can_lay_off_on(round.rules, seat, meld):
@@ -121,7 +122,8 @@ def _lay_offs(round: Round, seat: int, *, free: bool) -> Iterator[LayOff]:
             ends = meld.ends_taking(card)
             for end in ends:
                 if free or lay_off_refusal(round, seat, meld, card, face=card, end=end) is None:
-                    yield lay_off(card, meld.id, end if len(ends) > 1 else None)
+                    found.append(lay_off(card, meld.id, end if len(ends) > 1 else None))
+    return found
 
 
 def _joker_plays(round: Round, seat: int) -> Iterator[Action]:
@@ -185,28 +187,29 @@ def _poll_actions(round: Round, seat: int) -> Iterable[Action]:
 
 # --- one action
 
-_DRAWING = (Draw, Take, Pass)
+_PHASE_OF: dict[type, Phase] = {
+    Draw: Phase.DRAW,
+    Take: Phase.DRAW,
+    Pass: Phase.DRAW,
+    LayMeld: Phase.PLAY,
+    LayOff: Phase.PLAY,
+    Discard: Phase.PLAY,
+    VariantAction: Phase.PLAY,
+}
 
 
 def verify(round: Round, seat: int, action: Action) -> Move:
     """What the action means here. Raises Refused if it is not legal."""
-    if round.phase is Phase.OVER:
-        raise Refused(Refusal.ROUND_OVER, "the round has ended; wait for the next deal")
-    if isinstance(action, VariantAction) and action.variant not in round.rules.perform:
-        raise Refused(Refusal.UNKNOWN_ACTION, f"there is no action {action.verb!r} at this table")
-    if round.poll is not None:
-        _verify_answer(round, seat, action)
+    kind = type(action)
+    if seat != round.turn or _PHASE_OF.get(kind) is not round.phase or kind is VariantAction:
+        _verify_moment(round, seat, action)
+        if round.poll is not None:
+            return None
+    if kind is Discard:
+        assert isinstance(action, Discard)
+        _verify_discard(round, seat, action.card)
         return None
-    if isinstance(action, Call):
-        raise Refused(Refusal.NO_CALL_OPEN, "no call window is open")
-    if seat != round.turn:
-        raise Refused(Refusal.NOT_YOUR_TURN, f"seat {round.turn} is to act, not seat {seat}")
-    if isinstance(action, _DRAWING) is not (round.phase is Phase.DRAW):
-        wanted = "draw from the stock or take from the pile" if round.phase is Phase.DRAW else "play, or discard"
-        raise Refused(Refusal.WRONG_PHASE, f"this is the moment to {wanted}")
     match action:
-        case Discard():
-            _verify_discard(round, seat, action.card)
         case Draw():
             if not round.stock:
                 raise Refused(Refusal.STOCK_EMPTY, "the stock is empty: take from the pile, or pass")
@@ -221,9 +224,25 @@ def verify(round: Round, seat: int, action: Action) -> Move:
                 raise Refused(Refusal.WRONG_PHASE, "there is nothing to decline: draw, or take from the pile")
         case VariantAction():
             _verify_variant_action(round, seat, action)
-        case _:
-            assert_never(action)
     return None
+
+
+def _verify_moment(round: Round, seat: int, action: Action) -> None:
+    """Whether an action of this kind may come from this seat now."""
+    if round.phase is Phase.OVER:
+        raise Refused(Refusal.ROUND_OVER, "the round has ended; wait for the next deal")
+    if isinstance(action, VariantAction) and action.variant not in round.rules.perform:
+        raise Refused(Refusal.UNKNOWN_ACTION, f"there is no action {action.verb!r} at this table")
+    if round.poll is not None:
+        _verify_answer(round, seat, action)
+        return
+    if isinstance(action, Call):
+        raise Refused(Refusal.NO_CALL_OPEN, "no call window is open")
+    if seat != round.turn:
+        raise Refused(Refusal.NOT_YOUR_TURN, f"seat {round.turn} is to act, not seat {seat}")
+    if _PHASE_OF[type(action)] is not round.phase:
+        wanted = "draw from the stock or take from the pile" if round.phase is Phase.DRAW else "play, or discard"
+        raise Refused(Refusal.WRONG_PHASE, f"this is the moment to {wanted}")
 
 
 def refusal(round: Round, seat: int, action: Action) -> Refused | None:
@@ -303,7 +322,7 @@ def _verify_meld(round: Round, seat: int, meld: LayMeld) -> Shape:
     return shape
 
 
-def _verify_lay_off(round: Round, seat: int, action: LayOff) -> tuple[Card, End | None]:
+def _verify_lay_off(round: Round, seat: int, action: LayOff) -> Fit:
     card = action.card
     if not round.hands[seat] >> card & 1:
         raise _not_in_hand((card,))
@@ -319,14 +338,14 @@ def _verify_lay_off(round: Round, seat: int, action: LayOff) -> tuple[Card, End 
         raise Refused(
             Refusal.AMBIGUOUS, f"{card_text(card)} fits m{action.meld} in several ways: say which end or card"
         )
-    face, end = readings[0]
-    refused = lay_off_refusal(round, seat, meld, card, face=face, end=end)
+    fit = readings[0]
+    refused = lay_off_refusal(round, seat, meld, card, face=fit.face, end=fit.end)
     if refused is not None:
         raise refused
-    return face, end
+    return fit
 
 
-def lay_off_readings(meld: Meld, action: LayOff) -> list[tuple[Card, End | None]]:
+def lay_off_readings(meld: Meld, action: LayOff) -> list[Fit]:
     """The faces and ends that a lay-off on this meld can mean."""
     if action.card != JOKER:
         faces = [action.card]
@@ -334,10 +353,10 @@ def lay_off_readings(meld: Meld, action: LayOff) -> list[tuple[Card, End | None]
         faces = [action.stands_for]
     else:
         faces = cards_of(meld.fits)
-    readings = [(face, end) for face in faces for end in meld.ends_taking(face)]
+    readings = [Fit(face, end) for face in faces for end in meld.ends_taking(face)]
     if action.end is None:
         return readings
-    return [(face, end) for face, end in readings if end is action.end]
+    return [fit for fit in readings if fit.end is action.end]
 
 
 def _verify_variant_action(round: Round, seat: int, action: VariantAction) -> None:

@@ -7,9 +7,9 @@ corner, positions go on modulo 13 and the start is the rank of the lowest card.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations, combinations_with_replacement, product
+from typing import NamedTuple
 
 from rummy500_engine.actions import End, LayMeld
 from rummy500_engine.cards import (
@@ -39,8 +39,7 @@ class Kind(Enum):
     RUN = "run"
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A card on the table: what it stands for, who placed it, and whether it is an ace at the low end (RULES 4, credit)."""
 
     card: Card
@@ -49,8 +48,7 @@ class Placed:
     low: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """One reading of cards as a meld: `cards` and `faces` in order, runs low to high; `start` is a run's first position."""
 
     kind: Kind
@@ -59,15 +57,13 @@ class Shape:
     start: int = 0
 
     def places(self, seat: int, corner: bool) -> tuple[Placed, ...]:
-        run = self.kind is Kind.RUN
-        return tuple(
-            Placed(card, face, seat, run and index == 0 and rank_of(face) == ACE and (corner or self.start == 0))
-            for index, (card, face) in enumerate(zip(self.cards, self.faces, strict=True))
-        )
+        placed = [Placed(card, face, seat, False) for card, face in zip(self.cards, self.faces, strict=True)]
+        if self.kind is Kind.RUN and rank_of(self.faces[0]) == ACE and (corner or self.start == 0):
+            placed[0] = placed[0]._replace(low=True)
+        return tuple(placed)
 
 
-@dataclass(frozen=True, slots=True)
-class Meld:
+class Meld(NamedTuple):
     """A meld on the table. `placed` is in the order laid, the first `opening` of it together; for a run `start` and
     `length` give its positions. `fits` masks the faces that it takes next."""
 

@@ -7,7 +7,7 @@ search (`finish`) is asked only where they do not settle the matter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rummy500_engine.actions import DISCARDS, Action, End, LayMeld, LayOff, Take
 from rummy500_engine.cards import (
@@ -31,8 +31,16 @@ from rummy500_engine.terms import GoingOut, Phase, StockRule
 if TYPE_CHECKING:
     from rummy500_engine.round import Round
 
-Move = int | Shape | tuple[Card, End | None] | None
-"""What an action means here: a Take's index in the pile, a LayMeld's shape, a LayOff's face and end."""
+
+class Fit(NamedTuple):
+    """One reading of a lay-off: the face that the card stands for and the end of the run, None for a set."""
+
+    face: Card
+    end: End | None
+
+
+Move = int | Shape | Fit | None
+"""What an action means here: a Take's index in the pile, a LayMeld's shape, a LayOff's fit."""
 
 
 # --- takes
@@ -50,36 +58,45 @@ def duty_of(round: Round, index: int) -> Mask:
     return 0
 
 
-def usable_takes(round: Round, seat: int) -> Iterator[int]:
+def usable_takes(round: Round, seat: int) -> list[int]:
     """The places of the pile, top first, from which a take leaves a turn that can be finished."""
     hand, pile, rules = round.hands[seat], round.pile, round.rules
     if not pile or (not hand and rules.going_out is GoingOut.FLOATING):
-        return
+        return []
     top = len(pile) - 1
-    owes_all = not round.stock and rules.stock_out.rule is StockRule.USE_ALL
-    if not rules.plain or owes_all or rules.take_duty.top_too:
-        yield from (index for index in range(top, -1, -1) if can_take(round, seat, index))
-        return
-    hand = add(hand, pile[top])
-    if hand & DISTINCT & ~(1 << pile[top]) or can_take(round, seat, top):
-        yield top
+    if not rules.plain or rules.take_duty.top_too or not round.stock:
+        return [index for index in range(top, -1, -1) if can_take(round, seat, index)]
+    card = pile[top]
+    hand = add(hand, card)
+    usable = [top] if hand & DISTINCT & ~(1 << card) or can_take(round, seat, top) else []
     if not top:
-        return
-    with_pile = hand
+        return usable
+    with_pile, below = hand, 0
     for card in pile[:top]:
         with_pile = add(with_pile, card)
+        below |= 1 << card
     if with_pile & JOKER_BIT:
-        yield from (index for index in range(top - 1, -1, -1) if can_take(round, seat, index))
-        return
-    catalogue = rules.catalogue
-    candidates = catalogue.meldable(with_pile) | reachable(rules, seat, with_pile, round.melds)
-    for index in range(top - 1, -1, -1):
-        card = pile[index]
-        hand = add(hand, card)
-        if candidates >> card & 1 and (
-            catalogue.meldable(hand) >> card & 1 or reachable(rules, seat, hand, round.melds) >> card & 1
-        ):
-            yield index
+        return usable + [index for index in range(top - 1, -1, -1) if can_take(round, seat, index)]
+    candidates = _usable(round, seat, with_pile)
+    if candidates & below:
+        meldable = rules.catalogue.meldable
+        for index in range(top - 1, -1, -1):
+            card = pile[index]
+            hand = add(hand, card)
+            if candidates >> card & 1 and (
+                meldable(hand) >> card & 1
+                or (hand & round.fits and reachable(rules, seat, hand, round.melds) >> card & 1)
+            ):
+                usable.append(index)
+    return usable
+
+
+def _usable(round: Round, seat: int, hand: Mask) -> Mask:
+    """The natural faces of a joker-free hand of which one can be melded or laid off now, other cards helping."""
+    usable = round.rules.catalogue.meldable(hand)
+    if hand & round.fits:
+        usable |= reachable(round.rules, seat, hand, round.melds)
+    return usable
 
 
 def can_take(round: Round, seat: int, index: int) -> bool:
@@ -95,8 +112,7 @@ def can_take(round: Round, seat: int, index: int) -> bool:
         if not must and hand & DISTINCT & ~(1 << target):
             return True
         if must and not hand & JOKER_BIT:
-            usable = rules.catalogue.meldable(hand) | reachable(rules, seat, hand, round.melds)
-            if must & DISTINCT & ~usable:
+            if must & DISTINCT & ~_usable(round, seat, hand):
                 return False
             if must.bit_count() == 1 and banned is None:
                 return True
@@ -162,10 +178,15 @@ def meld_refusal(round: Round, seat: int, meld: LayMeld, *, shape: Shape | None 
         return Refused(Refusal.MUST_USE_TAKEN_CARD, f"the first play must contain {card_text(round.target)}")
     hand = without(round.hands[seat], meld.cards)
     must = _less(round.must_use, meld.cards)
-    if rules.plain and _surely_finishes(round, seat, hand=hand, must=must, melds=round.melds):
+    if rules.plain and not must and _finishes_plainly(round, seat, hand=hand, must=must, melds=()):
         return None
     shape = shape or rules.catalogue.readings(meld)[0]
     laid = rules.catalogue.meld(len(round.melds) + 1, shape, seat)
+    melds = (*round.melds, laid)
+    if rules.plain:
+        finishes = _finishes_plainly(round, seat, hand=hand, must=must, melds=melds)
+        if finishes is not None:
+            return None if finishes else _strands(round, must)
     first = rules.first_meld
     points = round.points_of(laid)
     if first.single and not round.opened[seat] and points < first.minimum:
@@ -173,7 +194,6 @@ def meld_refusal(round: Round, seat: int, meld: LayMeld, *, shape: Shape | None 
     refused = veto(round, seat, meld)
     if refused is not None:
         return refused
-    melds = (*round.melds, laid)
     return _stranding(round, seat, hand=hand, must=must, melds=melds, points=points, action=meld, move=shape)
 
 
@@ -190,17 +210,19 @@ def lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Ca
     must = round.must_use
     if not (rules.take_duty.new_meld and card == round.target):
         must = _less(must, (card,))
-    if rules.plain and not must and _surely_finishes(round, seat, hand=hand, must=must, melds=round.melds):
+    if rules.plain and not must and _finishes_plainly(round, seat, hand=hand, must=must, melds=()):
         return None
     grown = rules.catalogue.extended(meld, card=card, face=face, seat=seat, end=end)
     melds = (*round.melds[: meld.id - 1], grown, *round.melds[meld.id :])
-    if rules.plain and _surely_finishes(round, seat, hand=hand, must=must, melds=melds):
-        return None
+    if rules.plain:
+        finishes = _finishes_plainly(round, seat, hand=hand, must=must, melds=melds)
+        if finishes is not None:
+            return None if finishes else _strands(round, must)
     action = LayOff(card, meld.id, end, face if card == JOKER else None)
     refused = veto(round, seat, action)
     if refused is not None:
         return refused
-    return _stranding(round, seat, hand=hand, must=must, melds=melds, points=None, action=action, move=(face, end))
+    return _stranding(round, seat, hand=hand, must=must, melds=melds, points=None, action=action, move=Fit(face, end))
 
 
 def _less(must: Mask, cards: Iterable[Card]) -> Mask:
@@ -212,15 +234,14 @@ def _less(must: Mask, cards: Iterable[Card]) -> Mask:
     return must
 
 
-def _surely_finishes(round: Round, seat: int, *, hand: Mask, must: Mask, melds: Iterable[Meld]) -> bool:
-    """The quick yes at a plain table: nothing is owed and something can end the turn, or one card is owed and usable.
-    False means only that the search has to say."""
+def _finishes_plainly(round: Round, seat: int, *, hand: Mask, must: Mask, melds: Iterable[Meld]) -> bool | None:
+    """Whether the turn can be finished, at a plain table, where that is plain to see; None: the search has to say."""
     if not must:
-        if not hand or round.banned is None:
+        if not hand or round.banned is None or hand & DISTINCT & ~(1 << round.banned):
             return True
-        return bool(hand & DISTINCT & ~(1 << round.banned))
-    if round.banned is not None or must.bit_count() > 1 or hand & JOKER_BIT or must & ~hand:
-        return False
+        return None
+    if round.banned is not None or must.bit_count() > 1 or hand & JOKER_BIT:
+        return None
     rules = round.rules
     return bool(must & (rules.catalogue.meldable(hand) | reachable(rules, seat, hand, melds)))
 
@@ -246,13 +267,17 @@ def _stranding(
     if can_finish(rules, state):
         return None
     if not can_finish(rules.unlimited, state):
-        banned = round.banned
-        what = cards_text(cards_of(must)) if must else card_text(banned) if banned is not None else "the hand"
-        return Refused(Refusal.TAKEN_CARD_WOULD_STRAND, f"after this play {what} could not be used as it must")
+        return _strands(round, must)
     least = rules.first_meld.minimum
     if least and not can_finish(rules.free_going_out, state):
         return Refused(Refusal.BELOW_MINIMUM, f"the first melds could not reach {least} points in this turn")
     return Refused(Refusal.MUST_KEEP_A_DISCARD, "after this play no legal discard could be left to go out with")
+
+
+def _strands(round: Round, must: Mask) -> Refused:
+    banned = round.banned
+    what = cards_text(cards_of(must)) if must else card_text(banned) if banned is not None else "the hand"
+    return Refused(Refusal.TAKEN_CARD_WOULD_STRAND, f"after this play {what} could not be used as it must")
 
 
 def _turn_state(
@@ -326,4 +351,4 @@ def _formal_plays(round: Round, seat: int) -> Iterator[tuple[Action, Move]]:
             for card in (face, JOKER):
                 if hand >> card & 1 and (not round.first_play or card == round.target):
                     for end in laid.ends_taking(face):
-                        yield LayOff(card, laid.id, end, face if card == JOKER else None), (face, end)
+                        yield LayOff(card, laid.id, end, face if card == JOKER else None), Fit(face, end)

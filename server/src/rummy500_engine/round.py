@@ -29,9 +29,11 @@ from rummy500_engine.events import (
     TookFromPile,
     TurnPassed,
     VariantEvent,
+    discarded,
+    drew_from_stock,
 )
 from rummy500_engine.melds import Meld, Shape
-from rummy500_engine.restrictions import Move, duty_of
+from rummy500_engine.restrictions import Fit, Move, duty_of
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import shuffle
 from rummy500_engine.terms import GoingOut, Phase, Poll, StockRule
@@ -115,9 +117,24 @@ class Round:
 
     def clone(self) -> Round:
         """An independent copy; melds, events and variants' states are immutable and shared."""
-        copy = Round.__new__(Round)
-        for name in Round.__slots__:
-            setattr(copy, name, getattr(self, name))
+        copy = Round(self.rules, number=self.number, dealer=self.dealer, seed=self.seed)
+        copy.banned = self.banned
+        copy.end = self.end
+        copy.ending = self.ending
+        copy.first_play = self.first_play
+        copy.fits = self.fits
+        copy.laid = self.laid
+        copy.laid_points = self.laid_points
+        copy.must_use = self.must_use
+        copy.next_seat = self.next_seat
+        copy.out = self.out
+        copy.phase = self.phase
+        copy.poll = self.poll
+        copy.recycled = self.recycled
+        copy.taken = self.taken
+        copy.target = self.target
+        copy.turn = self.turn
+        copy.turns_played = self.turns_played
         copy.hands = self.hands.copy()
         copy.known = self.known.copy()
         copy.stock = self.stock.copy()
@@ -167,9 +184,8 @@ class Round:
                 self._meld(seat, move, end, events)
                 self._after_play(seat, events)
             case LayOff(card, meld):
-                assert isinstance(move, tuple)
-                face, end = move
-                self._lay_off(seat, meld, card, face, end, events)
+                assert isinstance(move, Fit)
+                self._lay_off(seat, meld, card, move.face, move.end, events)
                 self._after_play(seat, events)
             case Pass():
                 events.append(Passed(seat))
@@ -186,7 +202,7 @@ class Round:
     def _draw(self, seat: int, events: list[Event]) -> None:
         card = self.stock.pop()
         self.hands[seat] = add(self.hands[seat], card)
-        events.append(DrewFromStock(seat, card, len(self.stock)))
+        events.append(drew_from_stock(seat, card, len(self.stock)))
 
     def _take(self, seat: int, index: int, events: list[Event]) -> None:
         cards = tuple(self.pile[index:])
@@ -207,7 +223,7 @@ class Round:
     def _give(self, seat: int, card: Card) -> None:
         hand = self.hands[seat] = remove(self.hands[seat], card)
         known = self.known[seat]
-        if known >> card & 1 and count(known, card) > count(hand, card):
+        if known & ~hand:
             self.known[seat] = remove(known, card)
 
     def _meld(self, seat: int, shape: Shape, end: End | None, events: list[Event]) -> None:
@@ -255,7 +271,7 @@ class Round:
     def _discard(self, seat: int, card: Card, events: list[Event]) -> None:
         self._give(seat, card)
         self.pile.append(card)
-        events.append(Discarded(seat, card))
+        events.append(discarded(seat, card))
         self._end_turn(seat, card, events)
 
     # --- between turns
