@@ -1,7 +1,7 @@
 """The command `rummy500-server`.
 
 `serve` prints one line on standard output once it listens, `listening on ADDRESS`; with --ready-file it also writes
-{"address": …, "pid": …} to that file, whole or not at all. Logs go to standard error. Exit status: 0 after a signal,
+the address to that file, whole or not at all. Logs go to standard error. Exit status: 0 after a signal,
 2 when a setting, the database or the address cannot be used, with one sentence on standard error.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import signal
 import sys
@@ -58,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     add_flags(serve)
     serve.add_argument("--print-config", action="store_true", help="print the settings as they are, and stop")
     serve.add_argument(
-        "--ready-file", type=Path, metavar="FILE", help="write address and process id here when listening"
+        "--ready-file", type=Path, metavar="FILE", help="write the address here when listening"
     )
     serve.add_argument(
         "--exit-with-stdin",
@@ -82,7 +81,7 @@ async def _serve(settings: Settings, *, ready_file: Path | None, with_stdin: boo
     log.info("server.started", address=address, database=settings.database, version=version("rummy500"))
     try:
         if ready_file is not None:
-            _write_whole(ready_file, json.dumps({"address": address, "pid": os.getpid()}) + "\n")
+            _write_whole(ready_file, address + "\n")
         print(f"listening on {address}", flush=True)
         await stopping.wait()
     finally:
