@@ -1,13 +1,15 @@
-"""A second opinion on legality: the plain rules of RULES 1, tried out move by move, sharing nothing with the engine but how cards are numbered.
+"""A second opinion on legality: the plain rules of RULES 1, tried out move by move.
 
-Cards are the engine's ints, a hand is a sorted tuple, and whether a turn can be finished is found by trying every play.
+It shares nothing with the engine but how cards are numbered. A hand is a sorted tuple; whether a turn can be finished
+is found by trying every play.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
+from typing import NamedTuple
 
 from rummy500_engine.cards import JOKER
 
@@ -16,7 +18,7 @@ Hand = tuple[int, ...]
 
 @dataclass(frozen=True)
 class NaiveRules:
-    """What the plain rules leave open. `set_largest` None: no limit. `ends`: low_or_high, low_only, high_only, corner."""
+    """What the plain rules leave open. `set_largest` None: no limit; `ends` as in `ace-runs`."""
 
     set_largest: int | None = 4
     set_identical: bool = False
@@ -33,9 +35,8 @@ class NaiveRules:
     use_all: bool = True
 
 
-@dataclass(frozen=True)
-class NaiveMeld:
-    """A set lists its faces; a run its suit with the first and last position (0 ace low, 13 ace high, on round the corner)."""
+class NaiveMeld(NamedTuple):
+    """A set lists its faces; a run its suit with the first and last position (0 ace low, 13 ace high)."""
 
     faces: Hand = ()
     suit: int = -1
@@ -48,8 +49,7 @@ class NaiveMeld:
         return self.suit >= 0
 
 
-@dataclass(frozen=True)
-class NaiveTurn:
+class NaiveTurn(NamedTuple):
     """`opened`: the player had a meld before this turn; `laid`: the points of this turn's melds."""
 
     hand: Hand
@@ -62,12 +62,11 @@ class NaiveTurn:
     waiting_for_target: bool = False
 
 
-@dataclass(frozen=True)
-class NaivePlay:
+class NaivePlay(NamedTuple):
     """What a play does, with the text parts by which it is compared: (verb, cards as said, meld number, end)."""
 
     name: tuple[object, ...]
-    after: NaiveTurn = field(compare=False)
+    after: NaiveTurn
 
 
 def less(hand: Hand, cards: Sequence[int]) -> Hand:
@@ -101,7 +100,9 @@ class Naive:
 
     # --- what the player may do
 
-    def takes(self, hand: Hand, melds: tuple[NaiveMeld, ...], pile: Sequence[int], *, stock: bool, opened: bool) -> set[int]:
+    def takes(
+        self, hand: Hand, melds: tuple[NaiveMeld, ...], pile: Sequence[int], *, stock: bool, opened: bool
+    ) -> set[int]:
         """The places of the pile, 0 = bottom, from which a take is legal."""
         return {
             place
@@ -179,7 +180,7 @@ class Naive:
                     melds = (*turn.melds[: number - 1], self.grown(meld, face, end), *turn.melds[number:])
                     said = face if card == JOKER else None
                     name = ("layoff", card, number, end if both else None, said)
-                    yield NaivePlay(name, self.used(turn, (card,), melds=melds, new_meld=False))
+                    yield NaivePlay(name, self.used(turn, (card,), melds=melds))
 
     def melds(self, turn: NaiveTurn) -> Iterator[NaivePlay]:
         seen = set()
@@ -195,8 +196,8 @@ class Naive:
                 if name in seen:
                     continue
                 seen.add(name)
-                after = self.used(turn, cards, melds=(*turn.melds, self.on_table(shape)), new_meld=True)
-                yield NaivePlay(name, replace(after, laid=(*turn.laid, worth)))
+                melds, laid = (*turn.melds, self.on_table(shape)), (*turn.laid, worth)
+                yield NaivePlay(name, self.used(turn, cards, melds=melds, laid=laid))
 
     def end_said(self, shape: NaiveMeld) -> object:
         if not shape.is_run or len(shape.faces) < 13:
@@ -212,33 +213,39 @@ class Naive:
             total += 0 if card == JOKER else points(face, low=low)
         return total
 
-    def used(self, turn: NaiveTurn, cards: Hand, *, melds: tuple[NaiveMeld, ...], new_meld: bool) -> NaiveTurn:
-        meeting = [card for card in cards if new_meld or card != turn.target or not self.rules.new_meld]
-        return replace(
-            turn,
+    def used(
+        self, turn: NaiveTurn, cards: Hand, *, melds: tuple[NaiveMeld, ...], laid: tuple[int, ...] | None = None
+    ) -> NaiveTurn:
+        """The turn after these cards were laid off, or (`laid`) melded."""
+        meeting = [card for card in cards if laid or card != turn.target or not self.rules.new_meld]
+        return NaiveTurn(
             hand=less(turn.hand, cards),
             must=less_what_is_there(turn.must, meeting),
             melds=melds,
+            banned=turn.banned,
+            target=turn.target,
+            opened=turn.opened,
+            laid=laid or turn.laid,
             waiting_for_target=turn.waiting_for_target and turn.target not in cards,
         )
 
     # --- melds
 
     def shapes(self, hand: Hand) -> Iterator[NaiveMeld]:
-        """Every set and run in which at least `min_natural` cards, and all but the jokers held, could come from the hand."""
+        """Every set and run for which the hand has cards enough of the rank or suit, jokers counted in."""
         jokers = hand.count(JOKER)
+        choose = combinations_with_replacement if self.rules.set_identical else combinations
         for rank in range(13):
             held = [card for card in hand if card != JOKER and card % 16 == rank]
             most = len(held) + jokers
+            suits = range(4) if jokers else sorted({card // 16 for card in held})
             for size in range(3, min(most, self.rules.set_largest or most) + 1):
-                suits = range(4)
-                choose = combinations_with_replacement if self.rules.set_identical else combinations
                 for chosen in choose(suits, size):
                     yield NaiveMeld(faces=tuple(16 * suit + rank for suit in chosen))
         for suit in range(4):
             ranks = {card % 16 for card in hand if card != JOKER and card // 16 == suit}
             for first, length in product(range(14), range(3, min(13, len(ranks) + jokers) + 1)):
-                if self.is_window(first, first + length - 1):
+                if (jokers or first % 13 in ranks) and self.is_window(first, first + length - 1):
                     faces = tuple(16 * suit + position % 13 for position in range(first, first + length))
                     yield NaiveMeld(faces=faces, suit=suit, first=first, last=first + length - 1)
 
@@ -269,7 +276,7 @@ class Naive:
 
     @staticmethod
     def on_table(shape: NaiveMeld) -> NaiveMeld:
-        return replace(shape, faces=()) if shape.is_run else replace(shape, faces=tuple(sorted(shape.faces)))
+        return shape._replace(faces=() if shape.is_run else tuple(sorted(shape.faces)))
 
     def takes_next(self, meld: NaiveMeld) -> Iterator[tuple[int, str | None]]:
         """Which faces the meld takes, and at which end."""
@@ -294,9 +301,9 @@ class Naive:
     @staticmethod
     def grown(meld: NaiveMeld, face: int, end: str | None) -> NaiveMeld:
         if end is None:
-            return replace(meld, faces=tuple(sorted((*meld.faces, face))))
+            return meld._replace(faces=tuple(sorted((*meld.faces, face))))
         if end == "high":
-            return replace(meld, last=meld.last + 1)
+            return meld._replace(last=meld.last + 1)
         if meld.first == 0:  # round the corner
-            return replace(meld, first=12, last=meld.last + 13)
-        return replace(meld, first=meld.first - 1)
+            return meld._replace(first=12, last=meld.last + 13)
+        return meld._replace(first=meld.first - 1)

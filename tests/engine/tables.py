@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 from rummy500_engine import classic
-from rummy500_engine.actions import LayMeld
 from rummy500_engine.cards import Card, hand_of, read_cards
 from rummy500_engine.game import Game
 from rummy500_engine.hooks import hookimpl
 from rummy500_engine.melds import Meld
 from rummy500_engine.notation import read_action, read_as_meld
 from rummy500_engine.plugins import Plugin
-from rummy500_engine.round import Phase, Round
+from rummy500_engine.round import Round
 from rummy500_engine.rules import Rules, compose
 from rummy500_engine.shuffle import seed_for, shuffle
+from rummy500_engine.terms import Phase
 
 CLASSIC = Plugin("classic", classic, "0.1.0", "rummy500")
 SEED = bytes(32)
@@ -97,11 +97,3 @@ def play(game: Game, *lines: str) -> None:
     for line in lines:
         seat, _, text = line.partition(": ")
         game.apply(int(seat), read_action(text, game.rules))
-
-
-def meld_asked(text: str) -> LayMeld:
-    return read_as_meld(text)
-
-
-def names_of(plugins: Sequence[Plugin]) -> Iterator[str]:
-    return (plugin.name for plugin in plugins)
