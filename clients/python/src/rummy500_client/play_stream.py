@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -23,13 +22,13 @@ from rummy500.v1.play_service_pb2 import (
     ResumePoint,
 )
 from rummy500.v1.rules_pb2 import Rules
+from rummy500_client.backoff import Backoff
 from rummy500_client.bot import Bot, Request, answer_messages
 from rummy500_client.connection import Connection
 from rummy500_client.errors import ClientError, ServerRefused
 
 MOST_DECISIONS = 64
 """Decisions that one message carries, so that it stays far below 64 KiB."""
-FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 _FINAL = frozenset(
     {
         grpc.StatusCode.UNAUTHENTICATED,
@@ -45,32 +44,6 @@ _FINAL = frozenset(
 
 def say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
-
-
-class Backoff:
-    """How long to wait before the next attempt to connect: twice as long each time, a little by chance."""
-
-    def __init__(self) -> None:
-        self.is_first = True
-        self._began = time.monotonic()
-        self._next = FIRST_WAIT
-        self._least = 0.0
-
-    @property
-    def lasted(self) -> float:
-        """Seconds since the first failure."""
-        return 0.0 if self.is_first else time.monotonic() - self._began
-
-    def at_least(self, seconds: float) -> None:
-        """The server asked to be left alone so long."""
-        self._least = max(self._least, seconds)
-
-    def sleep(self) -> None:
-        if self.is_first:
-            self._began = time.monotonic()
-        self.is_first = False
-        time.sleep(max(self._next * random.uniform(0.8, 1.2), self._least))
-        self._next, self._least = min(self._next * 2, LONGEST_WAIT), 0.0
 
 
 class BotFailed(ClientError):
@@ -113,7 +86,7 @@ class BotPlayer:
                 self._wait.at_least(refused.details.retry_after or 0.0)
             if self._is_done:
                 return self._over
-            self._wait.sleep()
+            time.sleep(self._wait.next_seconds())
 
     def _play_stream(self) -> None:
         outgoing: SimpleQueue[PlayRequest | None] = SimpleQueue()

@@ -1,0 +1,75 @@
+"""`rummy500 bot run`: connects a Python class to a server as a bot."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+import threading
+import traceback
+
+from rummy500_client.bot_class import load_bot
+from rummy500_client.connection import Connection, new_secret, verify_token
+from rummy500_client.options import NAME, TOKEN, Subparsers, add_server, between, server_address
+from rummy500_client.play_stream import BotFailed, BotPlayer
+
+
+def add(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser("bot", help="run a bot")
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    run_parser = actions.add_parser(
+        "run",
+        help="connect a Python class to a server",
+        description=f"Plays until it is stopped. {TOKEN} in the environment is the bot's token; without it one is made "
+        "for this run.",
+    )
+    run_parser.add_argument("bot", metavar="FILE.py:CLASS", help="or MODULE:CLASS")
+    run_parser.add_argument("--name", default=os.environ.get(NAME, ""), help=f"else {NAME}, else the class's name")
+    run_parser.add_argument("--games", type=between(0, 1_000_000), default=0, metavar="N", help="stop after N games")
+    run_parser.add_argument("--max-games", type=between(0, 1024), default=0, metavar="N", help="at the same time")
+    run_parser.add_argument(
+        "--patience", type=between(0, 86_400), default=60, metavar="SECONDS", help="how long to look for a lost server"
+    )
+    run_parser.add_argument("--exit-with-stdin", action="store_true", help="end when the standard input ends")
+    add_server(run_parser)
+    run_parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    address = server_address(arguments)
+    bot = load_bot(arguments.bot)
+    token = verify_token(os.environ.get(TOKEN) or new_secret())
+    if arguments.exit_with_stdin:
+        threading.Thread(target=_end_with_stdin, name="stdin", daemon=True).start()
+    with Connection(address, token=token) as connection:
+        player = BotPlayer(
+            bot,
+            connection,
+            arguments.name or type(bot).__name__,
+            games=arguments.games,
+            patience=arguments.patience,
+            max_concurrent_games=arguments.max_games,
+        )
+        try:
+            player.play()
+        except BotFailed as failed:
+            _show_cause(failed)
+            raise
+    return 0
+
+
+def _end_with_stdin() -> None:
+    """Whoever started this bot has gone when its end of the pipe is closed."""
+    with contextlib.suppress(OSError):
+        while os.read(0, 4096):
+            pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _show_cause(failed: BotFailed) -> None:
+    """The traceback through the bot's own code, for its author."""
+    cause = failed.__cause__
+    if cause is not None:
+        traceback.print_exception(type(cause), cause, cause.__traceback__, file=sys.stderr)

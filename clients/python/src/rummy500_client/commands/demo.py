@@ -1,0 +1,42 @@
+"""`rummy500 demo`: a private server and two bots in processes of their own play a short match."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from rummy500_client.commands import match
+from rummy500_client.options import SERVER, Subparsers
+
+BOTS = ("rummy500_client.examples.easy:EasyBot", "rummy500_client.examples.mybot:MyBot")
+DEALS = 20
+SEED = 500
+
+
+def add(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser("demo", help="watch two bots play a match of 20 deals")
+    parser.add_argument("--server", metavar="HOST:PORT", default=os.environ.get(SERVER, ""), help="else a private one")
+    parser.add_argument("--records", type=Path, default=match.RECORDS, metavar="DIR", help=f"default ./{match.RECORDS}")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    print(f"a match of {DEALS} duplicate deals: each bot is a process that connects to the server over gRPC")
+    wanted = argparse.Namespace(
+        bot=list(BOTS),
+        deals=DEALS,
+        seed=SEED,
+        unit="deal",
+        players=0,
+        concurrency=0,
+        clock=0,
+        records=arguments.records,
+        preset="",
+        variant=[],
+        option=[],
+        server=arguments.server,
+        database="",
+        json=False,
+    )
+    return match.run(wanted)

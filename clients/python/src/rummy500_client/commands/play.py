@@ -1,0 +1,207 @@
+"""`rummy500 play`: a seat at a table for a person at the terminal, or for a script with --json."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import secrets
+import shutil
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+from rummy500.v1.rules_pb2 import RulesChoice
+from rummy500.v1.table_pb2 import BuiltinBot, ClockSettings, Table
+from rummy500.v1.table_service_pb2 import AddBotRequest, CreateTableRequest, GetTableRequest, JoinTableRequest
+from rummy500_client.connection import Connection, new_secret
+from rummy500_client.displays import Display, JsonDisplay, TextDisplay
+from rummy500_client.errors import ClientError
+from rummy500_client.options import (
+    Subparsers,
+    add_json,
+    add_rules,
+    add_server,
+    between,
+    read_builtin,
+    read_rules,
+    token,
+)
+from rummy500_client.private_server import server_for
+from rummy500_client.session import Left, Session
+from rummy500_client.state import SavedSeat, forget_seat, remember_seat, saved_seats, state_directory
+
+INTERRUPTED = 130
+NO_BOTS = "none"
+
+
+def add(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser("play", help="play at a table, against bots or people")
+    add_server(parser, is_private=True)
+    parser.add_argument("--join", metavar="TABLE", default="", help="sit down at a table that is open")
+    parser.add_argument("--resume", metavar="TABLE", nargs="?", const="", help="go on with a game (the last one)")
+    parser.add_argument("--name", default="", help="the name that the others see")
+    parser.add_argument("--players", type=between(2, 8), default=0, metavar="N", help="seats at the table")
+    parser.add_argument("--bots", metavar="NAME,…", default="", help=f"bots to seat, as easy,random; or {NO_BOTS}")
+    parser.add_argument("--clock", type=between(1, 86_400), default=120, metavar="SECONDS", help="for one decision")
+    parser.add_argument(
+        "--seed", type=_seed, default=b"", metavar="HEX", help="64 hexadecimal digits, to repeat a game"
+    )
+    add_rules(parser)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def _seed(text: str) -> bytes:
+    try:
+        seed = bytes.fromhex(text)
+    except ValueError:
+        seed = b""
+    if len(seed) != 32:
+        raise argparse.ArgumentTypeError("a seed is 64 hexadecimal digits")
+    return seed
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.resume is not None:
+        seat = _saved(arguments)
+        with server_for(seat.server, database=seat.database) as address:
+            return _play(arguments, address, seat, is_resumed=True)
+    database = arguments.database or ("" if arguments.server else _database_for_a_game())
+    with server_for(arguments.server, database=database) as address:
+        with Connection(address, token=token()) as connection:
+            seat = _sit_down(arguments, connection, database if not arguments.server else "")
+        return _play(arguments, address, seat, is_resumed=False)
+
+
+def _saved(arguments: argparse.Namespace) -> SavedSeat:
+    for seat in saved_seats():
+        if arguments.resume in ("", seat.table) and arguments.server in ("", seat.server):
+            return seat
+    what = f"table {arguments.resume}" if arguments.resume else "game"
+    raise ClientError(f"no {what} is remembered here to go on with")
+
+
+def _database_for_a_game() -> str:
+    """A file of its own for each private game, so that it can be resumed and two can be played at once."""
+    directory = state_directory() / f"game-{secrets.token_hex(4)}"
+    directory.mkdir(mode=0o700)
+    return str(directory / "game.db")
+
+
+def _sit_down(arguments: argparse.Namespace, connection: Connection, database: str) -> SavedSeat:
+    table = arguments.join or _new_table(arguments, connection)
+    seat = SavedSeat(
+        server="" if database else connection.address,
+        table=table,
+        seat=0,
+        name=arguments.name or _user_name(),
+        secret=new_secret(),
+        owner_token=connection.token,
+        database=database,
+    )
+    remember_seat(seat)
+    try:
+        request = JoinTableRequest(table=table, name=seat.name, seat_secret=seat.secret)
+        joined = connection.ask(connection.tables.JoinTable, request)
+        seat = replace(seat, seat=joined.seat)
+        remember_seat(seat)
+        if not arguments.join:
+            _seat_bots(arguments, connection, joined.table)
+    except ClientError:
+        forget(seat)
+        raise
+    return seat
+
+
+def _user_name() -> str:
+    try:
+        return getpass.getuser()[:64] or "you"
+    except (KeyError, OSError):
+        return "you"
+
+
+def _new_table(arguments: argparse.Namespace, connection: Connection) -> str:
+    bots = _bots(arguments)
+    players = arguments.players or max(2, len(bots) + 1)
+    if len(bots) >= players:
+        raise ClientError(f"{len(bots)} bots and you are more than {players} players")
+    rules: RulesChoice = read_rules(arguments)
+    request = CreateTableRequest(
+        seats=players,
+        rules=rules,
+        clock=ClockSettings(decision_ms=arguments.clock * 1000),
+        seed=arguments.seed,
+        request_id=new_secret(),
+        start_when_full=True,
+    )
+    return connection.ask(connection.tables.CreateTable, request).table.name
+
+
+def _bots(arguments: argparse.Namespace) -> list[BuiltinBot]:
+    """The bots to seat: those named; when none are, an easy one for each seat of a private table."""
+    if arguments.bots == NO_BOTS or (not arguments.bots and arguments.server):
+        return []
+    if not arguments.bots:
+        return [read_builtin("easy")] * ((arguments.players or 2) - 1)
+    specs: list[str] = []
+    for part in arguments.bots.split(","):
+        if "=" in part and specs:
+            specs[-1] += f",{part}"
+        else:
+            specs.append(part)
+    return [read_builtin(spec) for spec in specs]
+
+
+def _seat_bots(arguments: argparse.Namespace, connection: Connection, table: Table) -> None:
+    for bot in _bots(arguments):
+        request = AddBotRequest(table=table.name, builtin=bot, request_id=new_secret())
+        connection.ask(connection.tables.AddBot, request)
+
+
+def _play(arguments: argparse.Namespace, address: str, seat: SavedSeat, *, is_resumed: bool) -> int:
+    # Ctrl-C in the middle of a call must not end in two signals: from here on the session decides.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    display: Display = JsonDisplay() if arguments.json else TextDisplay()
+    with Connection(address, token=seat.owner_token) as connection:
+        shown = connection.ask(connection.tables.GetTable, GetTableRequest(table=seat.table), token=seat.secret)
+        table = shown.table
+        display.seated(table.name, seat.seat, [each.name for each in table.seats])
+        _tell_free_seats(display, table, address)
+        session = Session(
+            connection,
+            seat.table,
+            secret=seat.secret,
+            display=display,
+            past=table.sequence if is_resumed else 0,
+            is_json=arguments.json,
+        )
+        try:
+            session.run()
+        except Left:
+            display.note(f"the game waits: {_come_back(seat)}")
+            return 0
+        except KeyboardInterrupt:
+            display.typed()
+            display.note(f"stopped; {_come_back(seat)}")
+            return INTERRUPTED
+    forget(seat)
+    return 0
+
+
+def _tell_free_seats(display: Display, table: Table, address: str) -> None:
+    free = sum(1 for seat in table.seats if not seat.name)
+    if free:
+        seats = "a seat is" if free == 1 else f"{free} seats are"
+        display.note(f"{seats} free: others sit down with: rummy500 play --server {address} --join {table.name}")
+
+
+def _come_back(seat: SavedSeat) -> str:
+    return f"come back with: rummy500 play --resume {seat.table}"
+
+
+def forget(seat: SavedSeat) -> None:
+    """The game is over: its secret is of no more use, nor is the file of a private one that lies in our directory."""
+    forget_seat(seat)
+    directory = Path(seat.database).parent if seat.database else None
+    if directory is not None and directory.parent == state_directory() and directory.name.startswith("game-"):
+        shutil.rmtree(directory, ignore_errors=True)

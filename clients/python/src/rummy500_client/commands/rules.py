@@ -1,0 +1,37 @@
+"""`rummy500 rules`: what a choice of preset, variants and options comes to, as a sheet."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from google.protobuf.json_format import MessageToDict
+
+from rummy500.v1.rules_service_pb2 import ResolveRulesRequest
+from rummy500_client.connection import Connection
+from rummy500_client.errors import ClientError
+from rummy500_client.options import Subparsers, add_json, add_rules, add_server, between, read_rules
+from rummy500_client.private_server import server_for
+
+
+def add(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser("rules", help="the full rules of a table")
+    parser.add_argument("--players", type=between(2, 8), default=2, metavar="N", help="seats, default 2")
+    add_rules(parser)
+    add_server(parser, is_private=True)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    request = ResolveRulesRequest(choice=read_rules(arguments), players=arguments.players)
+    with server_for(arguments.server, database=arguments.database) as address, Connection(address) as connection:
+        resolved = connection.ask(connection.rules.ResolveRules, request)
+    if resolved.HasField("refused"):
+        missing = resolved.refused.missing_distributions
+        raise ClientError(resolved.refused.sentence + (f" (install {', '.join(missing)})" if missing else ""))
+    if arguments.json:
+        print(json.dumps(MessageToDict(resolved.rules, preserving_proto_field_name=True)))
+    else:
+        print(resolved.rules.sheet.rstrip())
+    return 0

@@ -1,0 +1,207 @@
+"""`rummy500 tables`: list, make, join, show and close tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from google.protobuf.json_format import MessageToDict
+
+from rummy500.v1.table_pb2 import (
+    TABLE_STATE_OPEN,
+    TABLE_STATE_PLAYING,
+    ClockSettings,
+    Seat,
+    SeatKind,
+    Table,
+    TableState,
+)
+from rummy500.v1.table_service_pb2 import (
+    AddBotRequest,
+    CloseTableRequest,
+    CreateTableRequest,
+    GetTableRequest,
+    JoinTableRequest,
+    ListTablesRequest,
+)
+from rummy500_client.connection import new_secret
+from rummy500_client.options import (
+    Subparsers,
+    add_json,
+    add_rules,
+    add_server,
+    between,
+    connect,
+    read_builtin,
+    read_rules,
+)
+from rummy500_client.screen import table_text
+from rummy500_client.state import SavedSeat, remember_seat
+
+
+def add(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser("tables", help="list, make, join, show and close tables")
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    _add_list(actions)
+    _add_create(actions)
+    _add_join(actions)
+    show = actions.add_parser("show", help="one table and its rules")
+    close = actions.add_parser("close", help="close a table of one's own")
+    for parser, run in ((show, run_show), (close, run_close)):
+        parser.add_argument("table", metavar="TABLE")
+        add_server(parser)
+        add_json(parser)
+        parser.set_defaults(run=run)
+
+
+def _add_list(actions: Subparsers) -> None:
+    parser = actions.add_parser("list", help="the tables, newest first")
+    parser.add_argument("--all", action="store_true", help="also those whose game is over")
+    add_server(parser)
+    add_json(parser)
+    parser.set_defaults(run=run_list)
+
+
+def _add_create(actions: Subparsers) -> None:
+    parser = actions.add_parser("create", help="make a table; it starts when all seats are taken")
+    parser.add_argument("--players", type=between(2, 8), default=2, metavar="N", help="seats, default 2")
+    parser.add_argument("--title", default="", help="what you call it")
+    parser.add_argument("--clock", type=between(1, 86_400), default=0, metavar="SECONDS", help="for one decision")
+    parser.add_argument(
+        "--bot", action="append", default=[], metavar="BOT", help="builtin:easy or connected:NAME; several times"
+    )
+    add_rules(parser)
+    add_server(parser)
+    add_json(parser)
+    parser.set_defaults(run=run_create)
+
+
+def _add_join(actions: Subparsers) -> None:
+    parser = actions.add_parser("join", help="take a seat, to play it with `rummy500 play --resume TABLE`")
+    parser.add_argument("table", metavar="TABLE")
+    parser.add_argument("--name", required=True, help="the name that the others see")
+    parser.add_argument("--seat", type=between(0, 7), default=None, metavar="N", help="else the lowest free one")
+    add_server(parser)
+    add_json(parser)
+    parser.set_defaults(run=run_join)
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    states = [] if arguments.all else [TABLE_STATE_OPEN, TABLE_STATE_PLAYING]
+    tables: list[Table] = []
+    with connect(arguments) as connection:
+        request = ListTablesRequest(page_size=100, states=states)
+        while True:
+            page = connection.ask(connection.tables.ListTables, request)
+            tables.extend(page.tables)
+            if not page.next_page_token:
+                break
+            request.page_token = page.next_page_token
+    if arguments.json:
+        for table in tables:
+            _print_json(table)
+        return 0
+    if not tables:
+        print("no tables")
+        return 0
+    rows = [[table.name, _state(table), _rules(table), ", ".join(map(_seat, table.seats))] for table in tables]
+    for line in table_text(["table", "state", "rules", "seats"], rows):
+        print(line)
+    return 0
+
+
+def run_create(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as connection:
+        request = CreateTableRequest(
+            seats=arguments.players,
+            rules=read_rules(arguments),
+            clock=ClockSettings(decision_ms=arguments.clock * 1000),
+            title=arguments.title,
+            request_id=new_secret(),
+            start_when_full=True,
+        )
+        requests = [_bot_request(text) for text in arguments.bot]
+        table = connection.ask(connection.tables.CreateTable, request).table
+        for bot in requests:
+            bot.table = table.name
+            table = connection.ask(connection.tables.AddBot, bot).table
+    if arguments.json:
+        _print_json(table)
+    else:
+        print(table.name)
+    return 0
+
+
+def _bot_request(text: str) -> AddBotRequest:
+    kind, colon, name = text.partition(":")
+    if kind == "connected" and name:
+        return AddBotRequest(connected=name, request_id=new_secret())
+    return AddBotRequest(builtin=read_builtin(name if colon and kind == "builtin" else text), request_id=new_secret())
+
+
+def run_join(arguments: argparse.Namespace) -> int:
+    secret = new_secret()
+    with connect(arguments) as connection:
+        request = JoinTableRequest(table=arguments.table, name=arguments.name, seat_secret=secret)
+        if arguments.seat is not None:
+            request.seat = arguments.seat
+        joined = connection.ask(connection.tables.JoinTable, request)
+        seat = SavedSeat(
+            server=connection.address,
+            table=joined.table.name,
+            seat=joined.seat,
+            name=arguments.name,
+            secret=secret,
+            owner_token=connection.token,
+        )
+    remember_seat(seat)
+    if arguments.json:
+        print(json.dumps({"table": seat.table, "seat": seat.seat}))
+    else:
+        print(f"you have seat {seat.seat} of table {seat.table}; play with: rummy500 play --resume {seat.table}")
+    return 0
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as connection:
+        shown = connection.ask(connection.tables.GetTable, GetTableRequest(table=arguments.table))
+    if arguments.json:
+        _print_json(shown.table)
+        return 0
+    table = shown.table
+    print(f"table {table.name}{f' ({table.title})' if table.title else ''}: {_state(table)}, {_rules(table)}")
+    for seat in table.seats:
+        print(f"  seat {seat.seat}: {_seat(seat)}{' (forfeited)' if seat.forfeited else ''}")
+    print()
+    print(shown.rules.sheet.rstrip())
+    return 0
+
+
+def run_close(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as connection:
+        table = connection.ask(connection.tables.CloseTable, CloseTableRequest(table=arguments.table)).table
+    if arguments.json:
+        _print_json(table)
+    else:
+        print(f"table {table.name} is closed")
+    return 0
+
+
+def _print_json(table: Table) -> None:
+    print(json.dumps(MessageToDict(table, preserving_proto_field_name=True)))
+
+
+def _state(table: Table) -> str:
+    return TableState.Name(table.state).removeprefix("TABLE_STATE_").lower()
+
+
+def _rules(table: Table) -> str:
+    parts = [table.rules.preset or "classic", *table.rules.variants]
+    return " + ".join([*parts, *(f"{option.name}={option.value}" for option in table.rules.options)])
+
+
+def _seat(seat: Seat) -> str:
+    if not seat.name:
+        return "free"
+    kind = SeatKind.Name(seat.kind).removeprefix("SEAT_KIND_").lower().replace("_", " ")
+    return seat.name if kind == "joined" else f"{seat.name} ({kind})"

@@ -1,0 +1,67 @@
+"""`rummy500 watch`: a table as spectators see it."""
+
+from __future__ import annotations
+
+import argparse
+from queue import SimpleQueue
+
+from rummy500.v1.play_service_pb2 import WatchResponse
+from rummy500.v1.table_service_pb2 import GetTableRequest
+from rummy500_client.connection import Connection
+from rummy500_client.displays import Display, JsonDisplay, TextDisplay
+from rummy500_client.options import Subparsers, add_json, add_server, server_address
+from rummy500_client.watching import ConnectionLost, Seen, TypedLine, WatchEnded, Watcher
+
+
+def add(subparsers: Subparsers) -> None:
+    parser = subparsers.add_parser("watch", help="watch a table until its game is over")
+    parser.add_argument("table", metavar="TABLE")
+    add_server(parser)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    display: Display = JsonDisplay() if arguments.json else TextDisplay()
+    with Connection(server_address(arguments)) as connection:
+        table = connection.ask(connection.tables.GetTable, GetTableRequest(table=arguments.table)).table
+        display.seated(table.name, None, [seat.name for seat in table.seats])
+        seen: SimpleQueue[Seen] = SimpleQueue()
+        watcher = Watcher(connection, table.name, seen)
+        watcher.start()
+        try:
+            while _show(display, seen.get()):
+                pass
+        finally:
+            watcher.stop()
+    return 0
+
+
+def _show(display: Display, seen: Seen) -> bool:
+    """Shows one thing; tells whether there is more to come."""
+    match seen:
+        case ConnectionLost(sentence):
+            display.note(f"{sentence}; trying again")
+        case WatchEnded(refused):
+            raise refused
+        case TypedLine():
+            pass
+        case WatchResponse():
+            return _show_response(display, seen)
+    return True
+
+
+def _show_response(display: Display, response: WatchResponse) -> bool:
+    match response.WhichOneof("kind"):
+        case "snapshot":
+            display.view(response.snapshot)
+        case "events":
+            for event in response.events.events:
+                if not event.HasField("game_won"):
+                    display.event(event)
+        case "game_over":
+            display.over(response.game_over.result)
+            return False
+        case _:
+            pass
+    return True

@@ -1,0 +1,1 @@
+"""Bots to begin with: `mybot` is the one that the README shows."""

@@ -1,0 +1,54 @@
+"""What a match has come to, for people: a progress line while it runs, a table at its end."""
+
+from __future__ import annotations
+
+from rummy500.v1.match_pb2 import MATCH_STATE_WAITING, MATCH_UNIT_GAME, BotResult, Match, MatchState
+from rummy500.v1.result_pb2 import TERMINATION_NORMAL
+from rummy500_client.describe import termination_text
+from rummy500_client.screen import table_text
+
+HEADS = ["bot", "points/round", "95 % interval", "rounds", "wins", "draws", "refused", "ms/decision", "ended"]
+
+
+def state_text(match: Match) -> str:
+    return MatchState.Name(match.state).removeprefix("MATCH_STATE_").lower()
+
+
+def progress_text(match: Match) -> str:
+    if match.state == MATCH_STATE_WAITING:
+        return f"match {match.name}: waiting for the bots to connect"
+    done = f"{match.games_finished} of {match.games_planned} games"
+    means = " · ".join(f"{result.name} {result.points_per_round:+.1f}" for result in match.results if result.rounds)
+    return f"match {match.name}: {done}{f' · {means}' if means else ''}"
+
+
+def report_lines(match: Match) -> list[str]:
+    """The result table with what belongs to it."""
+    unit = "games to the target" if match.plan.unit == MATCH_UNIT_GAME else "deals"
+    seatings = f"each in {match.seatings} seatings"
+    head = f"match {match.name}: {match.plan.deals} {unit}, {seatings}, seed {match.plan.seed}, {state_text(match)}"
+    lines = [head, *table_text(HEADS, [_row(result) for result in match.results])]
+    if match.sentence:
+        lines.append(match.sentence)
+    for report in match.reports:
+        code = f", exit code {report.exit_code}" if report.HasField("exit_code") else ""
+        lines.append(f"bot {report.bot}: {termination_text(report.kind)}{code}")
+        lines += [f"  | {line}" for line in report.stderr_tail.strip().splitlines()[-5:]]
+    return lines
+
+
+def _row(result: BotResult) -> list[str]:
+    spent = f"{result.charged_ms / result.decisions:.1f}" if result.decisions else "-"
+    interval = f"{result.interval_low:+.2f} to {result.interval_high:+.2f}" if result.rounds else "-"
+    points = f"{result.points_per_round:+.2f}" if result.rounds else "-"
+    counts = [str(result.rounds), str(result.wins), str(result.draws), str(result.refusals)]
+    return [result.name, points, interval, *counts, spent, _terminations(result)]
+
+
+def _terminations(result: BotResult) -> str:
+    parts = [
+        f"{count.count} {termination_text(count.termination)}"
+        for count in result.terminations
+        if count.termination != TERMINATION_NORMAL
+    ]
+    return ", ".join(parts) or "all NORMAL"

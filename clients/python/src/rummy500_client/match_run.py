@@ -1,0 +1,216 @@
+"""Runs a match: makes it on the server, starts the bots that belong here, follows it, and fetches its records."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+from rummy500.v1.match_pb2 import (
+    MATCH_STATE_FINISHED,
+    MATCH_STATE_RUNNING,
+    MATCH_STATE_WAITING,
+    BotReport,
+    Match,
+    MatchPlan,
+)
+from rummy500.v1.match_service_pb2 import (
+    CancelMatchRequest,
+    CreateMatchRequest,
+    GetRecordRequest,
+    ReportBotRequest,
+    WatchMatchRequest,
+    WatchMatchResponse,
+)
+from rummy500.v1.result_pb2 import TERMINATION_CRASH, TERMINATION_START_FAILURE
+from rummy500_client.backoff import Backoff
+from rummy500_client.connection import Connection, Stream, new_secret
+from rummy500_client.errors import ClientError, ServerRefused
+from rummy500_client.match_bots import (
+    BotProcess,
+    BotSpec,
+    Ended,
+    match_bot,
+    seatings_of,
+    stop_all,
+    total_seatings,
+)
+
+PATIENCE = 60.0
+"""Seconds to look for a server that is gone before the match is given up."""
+CANCEL_SECONDS = 3.0
+_GOING_ON = (MATCH_STATE_WAITING, MATCH_STATE_RUNNING)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a runner tells while it runs: the match as it stands, and sentences about bots that ended."""
+
+    show: Callable[[Match], None]
+    tell: Callable[[str], None]
+
+
+class MatchRunner:
+    """Runs one match over `connection`. Use it in a `with`: whatever it started is stopped at its end, and a match that
+    is still going on is cancelled."""
+
+    def __init__(self, connection: Connection, specs: Sequence[BotSpec], progress: Progress) -> None:
+        self._connection = connection
+        self._specs = specs
+        self._progress = progress
+        self._processes: list[BotProcess] = []
+        self._news: SimpleQueue[Match | Ended | ServerRefused] = SimpleQueue()
+        self._is_closed = threading.Event()
+        self._stream: Stream[WatchMatchResponse] | None = None
+        self._told: set[str] = set()
+        self._match: Match | None = None
+
+    def __enter__(self) -> MatchRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_closed.set()
+        try:
+            self._cancel()
+            if self._stream is not None:
+                self._stream.cancel()
+        finally:
+            stop_all(self._processes)
+
+    def run(self, plan: MatchPlan) -> Match:
+        """Plays the plan, whose bots are filled in here, to its end. Raises ClientError."""
+        players = plan.players or len(self._specs)
+        seatings = total_seatings(len(self._specs), players)
+        names = self._names(seatings_of(len(self._specs), players))
+        bots = [match_bot(spec, names[index], seatings=seatings) for index, spec in enumerate(self._specs)]
+        asked = MatchPlan()
+        asked.CopyFrom(plan)
+        asked.bots.extend(bots)
+        request = CreateMatchRequest(plan=asked, request_id=new_secret())
+        self._match = self._connection.ask(self._connection.matches.CreateMatch, request).match
+        for spec, own in zip(self._specs, names, strict=True):
+            for seating, name in own.items():
+                process = BotProcess(
+                    spec, seating=seating, name=name, address=self._connection.address, ended=self._news.put
+                )
+                self._processes.append(process)
+        return self._follow(self._match.name)
+
+    def _names(self, sits: list[list[int]]) -> list[dict[int, str]]:
+        """For each bot that is started here the name of each of its processes by seating. A few random letters keep
+        two matches on one server apart."""
+        apart = secrets.token_hex(3)
+        return [
+            {seating: f"{spec.name}-{apart}#{number}" for number, seating in enumerate(own, 1)}
+            if spec.is_started_here
+            else {}
+            for spec, own in zip(self._specs, sits, strict=True)
+        ]
+
+    def _follow(self, name: str) -> Match:
+        follower = threading.Thread(target=self._watch, args=(name,), name=f"match {name}", daemon=True)
+        follower.start()
+        while True:
+            match self._news.get():
+                case Ended() as ended:
+                    self._report(ended)
+                case ServerRefused() as refused:
+                    raise refused
+                case Match() as match:
+                    self._match = match
+                    self._progress.show(match)
+                    if match.state not in _GOING_ON:
+                        return match
+
+    def _watch(self, name: str) -> None:
+        """Follows the match in a thread of its own, also when the connection is lost for a while."""
+        wait = Backoff()
+        request = WatchMatchRequest(match=name)
+        while not self._is_closed.is_set():
+            try:
+                with self._connection.stream(self._connection.matches.WatchMatch, request) as stream:
+                    self._stream = stream
+                    for response in stream:
+                        wait = Backoff()
+                        self._news.put(response.match)
+                        if response.match.state not in _GOING_ON:
+                            return
+            except ServerRefused as refused:
+                if not (refused.is_lost or refused.reason == "DRAINING") or wait.lasted > PATIENCE:
+                    self._news.put(refused)
+                    return
+            self._is_closed.wait(wait.next_seconds())
+
+    def _report(self, ended: Ended) -> None:
+        assert self._match is not None
+        has_started = ended.exit_code is not None and self._match.state == MATCH_STATE_RUNNING
+        report = BotReport(
+            bot=ended.spec.name,
+            kind=TERMINATION_CRASH if has_started else TERMINATION_START_FAILURE,
+            stderr_tail=ended.stderr_tail,
+            seating=ended.seating,
+        )
+        if ended.exit_code is not None:
+            report.exit_code = ended.exit_code
+        self._tell(ended, has_started=has_started)
+        request = ReportBotRequest(match=self._match.name, report=report)
+        try:
+            self._connection.ask(self._connection.matches.ReportBot, request)
+        except ServerRefused as refused:
+            if refused.reason != "MATCH_OVER":
+                raise
+
+    def _tell(self, ended: Ended, *, has_started: bool) -> None:
+        """One sentence a bot, not one a process."""
+        if ended.spec.name in self._told:
+            return
+        self._told.add(ended.spec.name)
+        lines = ended.stderr_tail.strip().splitlines()
+        what = "ended in mid-match" if has_started else "does not start"
+        code = "" if ended.exit_code is None else f" (exit code {ended.exit_code})"
+        self._progress.tell(f"bot {ended.spec.name} {what}{code}: {lines[-1] if lines else 'it says nothing'}")
+
+    def _cancel(self) -> None:
+        if self._match is None or self._match.state not in _GOING_ON:
+            return
+        request = CancelMatchRequest(match=self._match.name)
+        with contextlib.suppress(ServerRefused):
+            self._connection.ask(self._connection.matches.CancelMatch, request, timeout=CANCEL_SECONDS)
+
+
+def is_complete(match: Match) -> bool:
+    return match.state == MATCH_STATE_FINISHED
+
+
+def fetch_records(connection: Connection, request: GetRecordRequest, path: Path) -> Path:
+    """Writes the records to a file, wholly or not at all. Raises ClientError."""
+    with whole_file(path) as write, connection.stream(connection.matches.GetRecord, request) as stream:
+        for response in stream:
+            write(response.chunk)
+    return path
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Callable[[bytes], object]]:
+    """A file that appears under its name only when all of it is written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise ClientError(f"{path} cannot be written: {error.strerror}") from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file.write
+        os.chmod(partial, 0o644)
+        os.replace(partial, path)
+    except OSError as error:
+        raise ClientError(f"{path} cannot be written: {error.strerror}") from None
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(partial)

@@ -1,0 +1,194 @@
+"""One person, or one script, at one seat: what is typed goes to the server, what happens is shown."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from queue import SimpleQueue
+
+import grpc
+
+from rummy500.v1.action_pb2 import Action
+from rummy500.v1.event_pb2 import Event
+from rummy500.v1.play_service_pb2 import (
+    ACT_STOP_REVEALED,
+    ACT_STOP_TURN_ENDED,
+    ActRequest,
+    ActResponse,
+    GameOver,
+    WatchResponse,
+)
+from rummy500.v1.table_service_pb2 import LeaveTableRequest
+from rummy500.v1.view_pb2 import View
+from rummy500_client.connection import Connection, new_secret
+from rummy500_client.displays import Display
+from rummy500_client.errors import ClientError, ServerRefused
+from rummy500_client.typed import Aside, Wanted, read_input, read_json_line, read_line
+from rummy500_client.watching import ConnectionLost, Seen, TypedLine, WatchEnded, Watcher
+
+ATTEMPTS = 5
+"""How often an action is sent when no answer comes; its request_id makes that safe."""
+_STOPS = {
+    ACT_STOP_REVEALED: "something new was revealed before the rest: look and go on",
+    ACT_STOP_TURN_ENDED: "the turn ended before the rest",
+}
+
+
+class Left(Exception):
+    """The person left the seat's game, to come back later."""
+
+
+class Session:
+    """Plays the seat that `secret` holds. What happened up to event number `past` is not shown again."""
+
+    def __init__(
+        self, connection: Connection, table: str, *, secret: str, display: Display, past: int = 0, is_json: bool = False
+    ) -> None:
+        self._connection = connection
+        self._table = table
+        self._secret = secret
+        self._display = display
+        self._past = past
+        self._read = read_json_line if is_json else read_line
+        # A person is answered at once; the lines of a script wait until its seat is asked.
+        self._lines_wait = not is_json and not sys.stdin.isatty()
+        self._seen: SimpleQueue[Seen] = SimpleQueue()
+        self._lines: deque[str] = deque()
+        self._has_input = True
+        self._view = View()
+        self._awaited = 0
+        self._asked = False
+        self._over: GameOver | None = None
+
+    def run(self) -> GameOver:
+        """Returns when the game is over. Raises Left, ClientError, KeyboardInterrupt."""
+        watcher = Watcher(self._connection, self._table, self._seen, token=self._secret)
+        watcher.start()
+        read_input(self._seen)
+        try:
+            while self._over is None:
+                self._take(self._seen.get())
+                self._do_lines()
+                self._ask()
+            return self._over
+        finally:
+            watcher.stop()
+
+    def _take(self, seen: Seen) -> None:
+        match seen:
+            case TypedLine(None):
+                self._has_input = False
+            case TypedLine(str() as text):
+                self._lines.append(text)
+            case ConnectionLost(sentence):
+                self._display.note(f"{sentence}; trying again")
+            case WatchEnded(refused):
+                raise refused
+            case WatchResponse():
+                self._show(seen)
+
+    def _show(self, response: WatchResponse) -> None:
+        match response.WhichOneof("kind"):
+            case "snapshot":
+                self._look(response.snapshot)
+            case "events":
+                for event in response.events.events:
+                    self._happened(event)
+                if response.events.HasField("view"):
+                    self._look(response.events.view)
+            case "game_over":
+                self._over = response.game_over
+                self._display.over(response.game_over.result)
+            case _:
+                pass
+
+    def _happened(self, event: Event) -> None:
+        if event.sequence <= self._past:
+            self._display.remember(event)
+        elif not event.HasField("game_won"):  # the end is told by GameOver
+            self._display.event(event)
+
+    def _look(self, view: View) -> None:
+        moved = view.sequence != self._view.sequence or view.legal_actions != self._view.legal_actions
+        self._view = view
+        self._asked = self._asked and not moved
+
+    @property
+    def _must_decide(self) -> bool:
+        legal = self._view.legal_actions
+        is_listed = legal.can_draw or legal.can_pass or legal.takes or legal.melds or legal.lay_offs
+        return bool(is_listed or legal.discards or legal.calls or legal.others)
+
+    def _ask(self) -> None:
+        if self._over is None and not self._asked and self._is_settled and self._must_decide:
+            self._asked = True
+            self._display.decision(self._view)
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether the view shows what the last own action did."""
+        return self._view.sequence >= self._awaited
+
+    def _do_lines(self) -> None:
+        while self._lines and self._over is None and self._is_settled and (self._must_decide or not self._lines_wait):
+            text = self._lines.popleft()
+            self._display.typed()
+            try:
+                self._do(text)
+            except ServerRefused as refused:
+                self._asked = False
+                self._display.refused(refused.reason, refused.sentence)
+            except ClientError as error:
+                self._asked = False
+                self._display.refused("", error.sentence)
+        if not self._has_input and not self._lines:
+            raise Left
+
+    def _do(self, text: str) -> None:
+        match self._read(text):
+            case Aside("quit"):
+                raise Left
+            case Aside(name):
+                self._aside(name)
+            case Wanted(actions):
+                self._act([Action(text=action) for action in actions])
+            case None:
+                pass
+
+    def _aside(self, name: str) -> None:
+        match name:
+            case "legal":
+                self._display.legal(self._view)
+            case "scores":
+                self._display.scores()
+            case "hand":
+                self._display.hand(self._view)
+            case "view":
+                self._display.view(self._view)
+            case "resign":
+                request = LeaveTableRequest(table=self._table)
+                self._connection.ask(self._connection.tables.LeaveTable, request, token=self._secret)
+            case _:
+                self._display.help()
+        self._asked = False
+
+    def _act(self, actions: list[Action]) -> None:
+        request = ActRequest(table=self._table, actions=actions, request_id=new_secret())
+        if self._must_decide:
+            request.expected_sequence = self._view.sequence
+        response = self._send(request)
+        self._awaited = response.sequence
+        self._asked = False
+        if response.HasField("refusal"):
+            self._display.refused(response.refusal.code, response.refusal.sentence)
+        elif response.stop in _STOPS:
+            self._display.note(_STOPS[response.stop])
+
+    def _send(self, request: ActRequest) -> ActResponse:
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._connection.ask(self._connection.plays.Act, request, token=self._secret)
+            except ServerRefused as refused:
+                if refused.code not in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+                    raise
+        return self._connection.ask(self._connection.plays.Act, request, token=self._secret)
