@@ -23,7 +23,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """Take a card and all above it from the pile. `place` counts from the bottom, 1 = bottom; 0: the highest such card."""
+    """Take a card and all above it from the pile. `place` counts from 1 = bottom; 0: the highest such card."""
 
     card: Card
     place: int = 0

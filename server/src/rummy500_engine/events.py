@@ -1,4 +1,4 @@
-"""What has happened, in the order in which it did. One event stream serves every viewer; `view.redact` removes cards."""
+"""What has happened, in the order in which it did. `view.redact` removes what a viewer may not see."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TookFromPile:
 
 @dataclass(frozen=True, slots=True)
 class Melded:
-    """Meld number `meld` was laid: `cards` in order, `faces` what each stands for, `end` where the ace or corner run needs it."""
+    """Meld number `meld` was laid: `cards` in order, `faces` what each stands for, `end` if it must be said."""
 
     seat: int
     meld: int

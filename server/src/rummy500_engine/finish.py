@@ -1,9 +1,10 @@
 """Whether a turn can still be finished by the rules of its table (RULES 1.10), decided exactly.
 
 A turn is finished by a legal discard or by an empty hand, after every card that must be used has been. The search picks
-the card of the duty with the fewest uses and tries each use: a meld of it, or a chain of lay-offs that reaches it. Since
-a plan's melds are disjoint, some order of plays carries out every plan found, and no plan is missed. Runs are tried in
-pieces of three to five cards, into which every longer run falls apart, unless the rules of the table weigh whole melds.
+the card of the duty with the fewest uses and tries each use: a meld of it, or a chain of lay-offs that reaches it.
+Since a plan's melds are disjoint, some order of plays carries out every plan found, and no plan is missed. Runs are
+tried in pieces of three to five cards, into which every longer run falls apart, unless the rules of the table weigh
+whole melds.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ class TurnState:
 
     `must` is the part of `hand` that must still be used, `target` the deepest card taken (None: none taken);
     `melded` says whether the seat had a meld before this turn, `laid_points` and `laid` what it melded in it (the
-    points of its melds; whether any), `best` the points of the meld that it lays first: the best of the plan, whose melds
-    may be laid in any order; `lays_off` whether a lay-off was made in the plan; `first_play`: the next play must contain
-    the target.
+    points of its melds; whether any), `best` the points of the meld that it lays first: the best of the plan, whose
+    melds may be laid in any order; `lays_off` whether a lay-off was made in the plan; `first_play`: the next play must
+    contain the target.
     """
 
     seat: int
@@ -59,8 +60,8 @@ class TurnState:
 
 
 def can_lay_off_on(rules: Rules, seat: int, meld: Meld) -> bool:
-    """Whether the meld is open to the seat at this table (RULES 2, `own-melds`): a meld is its first placer's."""
-    return not rules.own_melds_only or rules.sides[meld.placed[0].seat] == rules.sides[seat]
+    """Whether the meld is open to the seat at this table (RULES 2, `own-melds`): a meld is its opener's."""
+    return not rules.own_melds_only or rules.sides[meld.opener] == rules.sides[seat]
 
 
 def fits_some_meld(melds: Sequence[Meld], card: Card) -> bool:

@@ -41,7 +41,7 @@ class Game:
         return self.round is None or self.round.over
 
     def deal(self, order: Sequence[Card], *, seed: bytes) -> list[Event]:
-        """Deals the next round. `order` is the table's pack, first card to deal first; `seed` orders a recycled stock."""
+        """Deals the next round. `order` is the table's pack, first card first; `seed` orders a recycled stock."""
         assert self.needs_deal
         self.round, events = Round.deal(
             self.rules, number=self.rounds_played + 1, dealer=self.dealer, order=order, seed=seed
@@ -68,7 +68,8 @@ class Game:
     def score(self, events: list[Event]) -> None:
         """Counts the round that has just ended and judges the game."""
         ended = self.round
-        assert ended is not None and ended.end is not None
+        assert ended is not None
+        assert ended.end is not None
         scores = ended.scores()
         sides = self.rules.sides
         for seat in range(self.rules.players):

@@ -58,6 +58,9 @@ from rummy500_engine.terms import GoingOut, Phase
 if TYPE_CHECKING:
     from rummy500_engine.round import Round
 
+# Bound once: looking up an enum member on its class costs as much as a call.
+_DRAW, _PLAY, _OVER = Phase.DRAW, Phase.PLAY, Phase.OVER
+
 LISTED_AT_MOST = 2_000
 """A listing stops here (API law 6) unless more is asked for."""
 
@@ -66,9 +69,9 @@ def legal_actions(round: Round, seat: int, *, limit: int = LISTED_AT_MOST) -> li
     """What the seat may do now, each action once, in canonical form; at most `limit` of them."""
     if round.poll is not None:
         return list(_poll_actions(round, seat))[:limit]
-    if seat != round.turn or round.phase is Phase.OVER:
+    if seat != round.turn or round.phase is _OVER:
         return []
-    if round.phase is Phase.DRAW:
+    if round.phase is _DRAW:
         return _draws(round, seat)
     actions = _plays(round, seat)
     if round.hands[seat] & JOKER_BIT:
@@ -80,7 +83,7 @@ def _draws(round: Round, seat: int) -> list[Action]:
     stock = bool(round.stock)
     actions: list[Action] = [DRAW] if stock else []
     pile = round.pile
-    twins = len(round.rules.pack) > 52
+    twins = round.rules.twins
     for index in usable_takes(round, seat):
         card = pile[index]
         actions.append(Take(card, index + 1) if twins and card in pile[index + 1 :] else TAKES[card])
@@ -188,13 +191,13 @@ def _poll_actions(round: Round, seat: int) -> Iterable[Action]:
 # --- one action
 
 _PHASE_OF: dict[type, Phase] = {
-    Draw: Phase.DRAW,
-    Take: Phase.DRAW,
-    Pass: Phase.DRAW,
-    LayMeld: Phase.PLAY,
-    LayOff: Phase.PLAY,
-    Discard: Phase.PLAY,
-    VariantAction: Phase.PLAY,
+    Draw: _DRAW,
+    Take: _DRAW,
+    Pass: _DRAW,
+    LayMeld: _PLAY,
+    LayOff: _PLAY,
+    Discard: _PLAY,
+    VariantAction: _PLAY,
 }
 
 
@@ -205,11 +208,9 @@ def verify(round: Round, seat: int, action: Action) -> Move:
         _verify_moment(round, seat, action)
         if round.poll is not None:
             return None
-    if kind is Discard:
-        assert isinstance(action, Discard)
-        _verify_discard(round, seat, action.card)
-        return None
     match action:
+        case Discard():
+            _verify_discard(round, seat, action.card)
         case Draw():
             if not round.stock:
                 raise Refused(Refusal.STOCK_EMPTY, "the stock is empty: take from the pile, or pass")
@@ -229,7 +230,7 @@ def verify(round: Round, seat: int, action: Action) -> Move:
 
 def _verify_moment(round: Round, seat: int, action: Action) -> None:
     """Whether an action of this kind may come from this seat now."""
-    if round.phase is Phase.OVER:
+    if round.phase is _OVER:
         raise Refused(Refusal.ROUND_OVER, "the round has ended; wait for the next deal")
     if isinstance(action, VariantAction) and action.variant not in round.rules.perform:
         raise Refused(Refusal.UNKNOWN_ACTION, f"there is no action {action.verb!r} at this table")
@@ -241,7 +242,7 @@ def _verify_moment(round: Round, seat: int, action: Action) -> None:
     if seat != round.turn:
         raise Refused(Refusal.NOT_YOUR_TURN, f"seat {round.turn} is to act, not seat {seat}")
     if _PHASE_OF[type(action)] is not round.phase:
-        wanted = "draw from the stock or take from the pile" if round.phase is Phase.DRAW else "play, or discard"
+        wanted = "draw from the stock or take from the pile" if round.phase is _DRAW else "play, or discard"
         raise Refused(Refusal.WRONG_PHASE, f"this is the moment to {wanted}")
 
 
@@ -289,7 +290,7 @@ def _verify_take(round: Round, seat: int, take: Take) -> int:
         index = len(pile) - 1 - pile[::-1].index(take.card)
     else:
         raise Refused(Refusal.CARD_NOT_IN_PILE, f"{card_text(take.card)} is not in the discard pile")
-    if not round.hands[seat] and round.rules.going_out is GoingOut.FLOATING:
+    if not round.hands[seat] and round.rules.floating:
         raise Refused(Refusal.FLOATING_STOCK_ONLY, "a floating player draws from the stock only")
     if not can_take(round, seat, index):
         duty = duty_of(round, index)

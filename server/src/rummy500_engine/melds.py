@@ -2,14 +2,16 @@
 
 Positions in a run count from the low ace: 0 = ace low, 1 = two .. 12 = king, 13 = ace high. Where runs go round the
 corner, positions go on modulo 13 and the start is the rank of the lowest card.
+
+Melds are values: they are replaced, never changed. They are not frozen, because that would triple the cost of each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations, combinations_with_replacement, product
-from typing import NamedTuple
 
 from rummy500_engine.actions import End, LayMeld
 from rummy500_engine.cards import (
@@ -39,8 +41,13 @@ class Kind(Enum):
     RUN = "run"
 
 
-class Placed(NamedTuple):
-    """A card on the table: what it stands for, who placed it, and whether it is an ace at the low end (RULES 4, credit)."""
+_SET, _RUN = Kind.SET, Kind.RUN
+_LOW, _HIGH = End.LOW, End.HIGH
+
+
+@dataclass(slots=True)
+class Placed:
+    """A card on the table: what it stands for, who placed it, whether it is an ace at the low end (RULES 4)."""
 
     card: Card
     face: Card
@@ -48,8 +55,9 @@ class Placed(NamedTuple):
     low: bool
 
 
-class Shape(NamedTuple):
-    """One reading of cards as a meld: `cards` and `faces` in order, runs low to high; `start` is a run's first position."""
+@dataclass(slots=True)
+class Shape:
+    """One reading of cards as a meld: `cards` and `faces` in order, runs low to high from position `start`."""
 
     kind: Kind
     cards: tuple[Card, ...]
@@ -58,17 +66,19 @@ class Shape(NamedTuple):
 
     def places(self, seat: int, corner: bool) -> tuple[Placed, ...]:
         placed = [Placed(card, face, seat, False) for card, face in zip(self.cards, self.faces, strict=True)]
-        if self.kind is Kind.RUN and rank_of(self.faces[0]) == ACE and (corner or self.start == 0):
-            placed[0] = placed[0]._replace(low=True)
+        if self.kind is _RUN and rank_of(self.faces[0]) == ACE and (corner or self.start == 0):
+            placed[0] = Placed(self.cards[0], self.faces[0], seat, True)
         return tuple(placed)
 
 
-class Meld(NamedTuple):
-    """A meld on the table. `placed` is in the order laid, the first `opening` of it together; for a run `start` and
-    `length` give its positions. `fits` masks the faces that it takes next."""
+@dataclass(slots=True)
+class Meld:
+    """A meld on the table. `placed` is in the order laid, the first `opening` of it together by `opener`; for a run
+    `start` and `length` give its positions. `fits` masks the faces that it takes next."""
 
     id: int
     kind: Kind
+    opener: int
     placed: tuple[Placed, ...]
     opening: int
     start: int
@@ -79,13 +89,13 @@ class Meld(NamedTuple):
 
     def ends_taking(self, face: Card) -> tuple[End | None, ...]:
         """On which ends the face fits: (None,) for a set."""
-        if self.kind is Kind.SET:
+        if self.kind is _SET:
             return (None,) if self.fits >> face & 1 else ()
         ends: list[End | None] = []
         if face == self.low_face:
-            ends.append(End.LOW)
+            ends.append(_LOW)
         if face == self.high_face:
-            ends.append(End.HIGH)
+            ends.append(_HIGH)
         return tuple(ends)
 
 
@@ -122,7 +132,7 @@ class MeldCatalogue:
         """Which end must be said: only where all thirteen ranks leave both open (not round the corner)."""
         if length < LONGEST_RUN or not (self.low and self.high):
             return None
-        return End.LOW if start == 0 else End.HIGH
+        return _LOW if start == 0 else _HIGH
 
     def _suit_runs(self, suit: int, lane: int) -> tuple[LayMeld, ...]:
         key = suit << LANE_BITS | lane
@@ -297,7 +307,7 @@ class MeldCatalogue:
         for filling in choose(suits, open_jokers):
             fill = iter(filling)
             faces = tuple(next(fill) * LANE_BITS + rank if face == JOKER else face for face in said)
-            shapes.append(Shape(Kind.SET, asked.cards, faces))
+            shapes.append(Shape(_SET, asked.cards, faces))
         return shapes
 
     def _run_readings(self, asked: LayMeld, said: tuple[Card, ...]) -> list[Shape]:
@@ -317,47 +327,43 @@ class MeldCatalogue:
             if asked.end is not None and end is not asked.end:
                 continue
             faces = self._run_faces(suit, start, length)
-            shapes.append(Shape(Kind.RUN, tuple(by_face.get(face, JOKER) for face in faces), faces, start))
+            shapes.append(Shape(_RUN, tuple(by_face.get(face, JOKER) for face in faces), faces, start))
         return shapes
 
     def listed(self, shape: Shape) -> LayMeld:
         """The action that lays this shape, as lists of legal actions name it: sets by suit, runs low to high."""
         pairs = list(zip(shape.faces, shape.cards, strict=True))
-        if shape.kind is Kind.SET:
+        if shape.kind is _SET:
             pairs.sort()
         cards = tuple(card for _, card in pairs)
         faces = tuple(face for face, _ in pairs) if JOKER in cards else ()
-        end = self._run_end(shape.start, len(cards)) if shape.kind is Kind.RUN else None
+        end = self._run_end(shape.start, len(cards)) if shape.kind is _RUN else None
         return LayMeld(cards, faces, end)
 
     # --- melds on the table
 
     def meld(self, number: int, shape: Shape, seat: int) -> Meld:
-        return self._with_fits(
-            number, shape.kind, shape.places(seat, self.corner), len(shape.cards), shape.start, len(shape.cards)
-        )
+        placed = shape.places(seat, self.corner)
+        return self._laid(number, shape.kind, seat, placed=placed, opening=len(placed), start=shape.start)
 
     def extended(self, meld: Meld, *, card: Card, face: Card, seat: int, end: End | None) -> Meld:
         """The meld with a card laid off on it; the face must fit that end."""
-        if meld.kind is Kind.SET:
-            placed = Placed(card, face, seat, False)
-            return self._with_fits(meld.id, meld.kind, (*meld.placed, placed), meld.opening, 0, meld.length + 1)
-        assert end is not None
-        low = end is End.LOW and rank_of(face) == ACE
-        start = meld.start if end is End.HIGH else (meld.start - 1) % 13
-        placed = Placed(card, face, seat, low)
-        return self._with_fits(meld.id, meld.kind, (*meld.placed, placed), meld.opening, start, meld.length + 1)
+        low = end is _LOW and rank_of(face) == ACE
+        start = (meld.start - 1) % 13 if end is _LOW else meld.start
+        placed = (*meld.placed, Placed(card, face, seat, low))
+        return self._laid(meld.id, meld.kind, meld.opener, placed=placed, opening=meld.opening, start=start)
 
     def replaced(self, meld: Meld, *, index: int, placed: Placed) -> Meld:
         """The meld with another card in one place that stands for the same face (an exchange)."""
         cards = (*meld.placed[:index], placed, *meld.placed[index + 1 :])
-        return self._with_fits(meld.id, meld.kind, cards, meld.opening, meld.start, meld.length)
+        return self._laid(meld.id, meld.kind, meld.opener, placed=cards, opening=meld.opening, start=meld.start)
 
-    def _with_fits(
-        self, number: int, kind: Kind, placed: tuple[Placed, ...], opening: int, start: int, length: int
+    def _laid(
+        self, number: int, kind: Kind, opener: int, *, placed: tuple[Placed, ...], opening: int, start: int
     ) -> Meld:
-        if kind is Kind.SET:
-            return Meld(number, kind, placed, opening, start, length, self._set_fits(placed), None, None)
+        length = len(placed)
+        if kind is _SET:
+            return Meld(number, kind, opener, placed, opening, start, length, self._set_fits(placed), None, None)
         lane = suit_of(placed[0].face) * LANE_BITS
         low, high = self._run_ends(start, length)
         low_face = None if low is None else lane + low
@@ -365,7 +371,7 @@ class MeldCatalogue:
         fits = 0 if low_face is None else 1 << low_face
         if high_face is not None:
             fits |= 1 << high_face
-        return Meld(number, kind, placed, opening, start, length, fits, low_face, high_face)
+        return Meld(number, kind, opener, placed, opening, start, length, fits, low_face, high_face)
 
     def _set_fits(self, placed: tuple[Placed, ...]) -> Mask:
         if len(placed) >= self.largest_set:

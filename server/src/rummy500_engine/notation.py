@@ -198,7 +198,7 @@ def _read_cards_as(words: Sequence[str]) -> tuple[tuple[Card, ...], tuple[Card, 
 def write_meld(meld: Meld, names: Sequence[str]) -> str:
     """`9H TH JH by anna; QH by anna; 8H by ben`: each placement, in the order laid."""
     opening, later = meld.placed[: meld.opening], meld.placed[meld.opening :]
-    opener = opening[0].seat if not _was_exchanged(opening) else _opener(opening)
+    opener = meld.opener
     first = " ".join(_write_placed(placed, opener, names) for placed in opening)
     parts = [f"{first} by {names[opener]}"]
     unsaid = _ends_unsaid(meld)
@@ -206,15 +206,6 @@ def write_meld(meld: Meld, names: Sequence[str]) -> str:
         end = f" {'low' if placed.low else 'high'}" if placed.face in unsaid else ""
         parts.append(f"{card_as(placed.card, placed.face)}{end} by {names[placed.seat]}")
     return "; ".join(parts)
-
-
-def _was_exchanged(opening: Sequence[Placed]) -> bool:
-    return len({placed.seat for placed in opening}) > 1
-
-
-def _opener(opening: Sequence[Placed]) -> int:
-    seats = [placed.seat for placed in opening]
-    return max(set(seats), key=seats.count)
 
 
 def _write_placed(placed: Placed, opener: int, names: Sequence[str]) -> str:

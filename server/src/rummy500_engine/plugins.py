@@ -16,7 +16,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """An installed variant, or the classic rules: its name on the wire, the object with the hooks, where it came from."""
+    """An installed variant, or the classic rules: its name on the wire, the object with the hooks, its origin."""
 
     name: str
     implementation: object

@@ -54,7 +54,7 @@ def set_up(rules: Rules, scenario: Mapping[str, Any]) -> tuple[Game, list[Event]
     round.melds = [reader.meld(number, text) for number, text in enumerate(reader.texts("melds"), 1)]
     round.refit()
     for meld in round.melds:
-        round.opened[meld.placed[0].seat] += 1
+        round.opened[meld.opener] += 1
     round.pile = list(reader.cards("discards", scenario.get("discards", "")))
     round.stock = list(reader.cards("stock", scenario.get("stock", "")))[::-1]
     round.turns_played = reader.number("turns_played")

@@ -26,10 +26,14 @@ from rummy500_engine.cards import (
 from rummy500_engine.finish import TurnState, can_finish, can_lay_off_on, fits_some_meld, reachable
 from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.refusals import Refusal, Refused
-from rummy500_engine.terms import GoingOut, Phase, StockRule
+from rummy500_engine.terms import GoingOut, Phase
 
 if TYPE_CHECKING:
     from rummy500_engine.round import Round
+
+
+# Bound once: looking up an enum member on its class costs as much as a call.
+_PLAY = Phase.PLAY
 
 
 class Fit(NamedTuple):
@@ -48,7 +52,7 @@ Move = int | Shape | Fit | None
 
 def duty_of(round: Round, index: int) -> Mask:
     """What must be used this turn of the cards from this place of the pile up (RULES 1.6, 1.9)."""
-    if not round.stock and round.rules.stock_out.rule is StockRule.USE_ALL:
+    if not round.stock and round.rules.owes_all:
         must = 0
         for card in round.pile[index:]:
             must = add(must, card)
@@ -61,7 +65,7 @@ def duty_of(round: Round, index: int) -> Mask:
 def usable_takes(round: Round, seat: int) -> list[int]:
     """The places of the pile, top first, from which a take leaves a turn that can be finished."""
     hand, pile, rules = round.hands[seat], round.pile, round.rules
-    if not pile or (not hand and rules.going_out is GoingOut.FLOATING):
+    if not pile or (not hand and rules.floating):
         return []
     top = len(pile) - 1
     if not rules.plain or rules.take_duty.top_too or not round.stock:
@@ -71,18 +75,23 @@ def usable_takes(round: Round, seat: int) -> list[int]:
     usable = [top] if hand & DISTINCT & ~(1 << card) or can_take(round, seat, top) else []
     if not top:
         return usable
-    with_pile, below = hand, 0
+    below = 0
     for card in pile[:top]:
-        with_pile = add(with_pile, card)
         below |= 1 << card
-    if with_pile & JOKER_BIT:
-        return usable + [index for index in range(top - 1, -1, -1) if can_take(round, seat, index)]
+    if rules.twins:
+        with_pile = hand
+        for card in pile[:top]:
+            with_pile = add(with_pile, card)
+        if with_pile & JOKER_BIT:
+            return usable + [index for index in range(top - 1, -1, -1) if can_take(round, seat, index)]
+    else:
+        with_pile = hand | below
     candidates = _usable(round, seat, with_pile)
     if candidates & below:
         meldable = rules.catalogue.meldable
         for index in range(top - 1, -1, -1):
             card = pile[index]
-            hand = add(hand, card)
+            hand = add(hand, card) if rules.twins else hand | 1 << card
             if candidates >> card & 1 and (
                 meldable(hand) >> card & 1
                 or (hand & round.fits and reachable(rules, seat, hand, round.melds) >> card & 1)
@@ -314,7 +323,7 @@ def dead_end_on_copy(round: Round, seat: int, action: Action, move: Move) -> boo
 
 
 def _finishes_by_play(round: Round, seat: int, dead: set[object]) -> bool:
-    if round.phase is not Phase.PLAY or round.turn != seat:
+    if round.phase is not _PLAY or round.turn != seat:
         return True
     if not round.rules.vetoes:
         state = _turn_state(

@@ -12,9 +12,8 @@ from typing import Any
 
 from rummy500_engine import legal
 from rummy500_engine.actions import Action, Discard, Draw, End, LayMeld, LayOff, Pass, Take, VariantAction
-from rummy500_engine.cards import Card, Mask, add, cards_of, count, remove
+from rummy500_engine.cards import Card, Mask, add, cards_of, remove
 from rummy500_engine.events import (
-    Discarded,
     DrewFromStock,
     Event,
     LaidOff,
@@ -36,7 +35,10 @@ from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.restrictions import Fit, Move, duty_of
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import shuffle
-from rummy500_engine.terms import GoingOut, Phase, Poll, StockRule
+from rummy500_engine.terms import Phase, Poll, StockRule
+
+# Bound once: looking up an enum member on its class costs as much as a call.
+_DRAW, _PLAY, _POLL, _OVER = Phase.DRAW, Phase.PLAY, Phase.POLL, Phase.OVER
 
 
 class Round:
@@ -48,9 +50,9 @@ class Round:
     """
 
     __slots__ = (
-        "_pending_polls", "banned", "dealer", "end", "ending", "first_play", "fits", "hands", "known", "laid", "laid_points",
-        "melds", "must_use", "next_seat", "number", "opened", "out", "phase", "pile", "poll", "recycled", "rules",
-        "seed", "states", "stock", "taken", "target", "turn", "turns_played",
+        "_pending_polls", "banned", "dealer", "end", "ending", "first_play", "fits", "hands", "known", "laid",
+        "laid_points", "melds", "must_use", "next_seat", "number", "opened", "out", "phase", "pile", "poll",
+        "recycled", "rules", "seed", "states", "stock", "taken", "target", "turn", "turns_played",
     )  # fmt: skip
 
     def __init__(self, rules: Rules, *, number: int, dealer: int, seed: bytes) -> None:
@@ -68,7 +70,7 @@ class Round:
         self.opened = [0] * seats
         self.turn = (dealer + 1) % seats
         self.next_seat = self.turn
-        self.phase = Phase.DRAW
+        self.phase = _DRAW
         self.turns_played = 0
         self.recycled = 0
         self.poll: Poll | None = None
@@ -103,7 +105,7 @@ class Round:
         up_card: Card | None = None
         if rules.deal.extra_card:
             received[dealt.turn].append(next(cards))
-            dealt.phase = Phase.PLAY
+            dealt.phase = _PLAY
         else:
             up_card = next(cards)
             dealt.pile.append(up_card)
@@ -147,11 +149,11 @@ class Round:
 
     @property
     def over(self) -> bool:
-        return self.phase is Phase.OVER
+        return self.phase is _OVER
 
     def to_act(self) -> tuple[int, ...]:
         """The seats that are asked now."""
-        if self.phase is Phase.OVER:
+        if self.phase is _OVER:
             return ()
         if self.poll is not None:
             return self.poll.waiting
@@ -175,7 +177,7 @@ class Round:
                 self._discard(seat, card, events)
             case Draw():
                 self._draw(seat, events)
-                self.phase = Phase.PLAY
+                self.phase = _PLAY
             case Take():
                 assert isinstance(move, int)
                 self._take(seat, move, events)
@@ -212,7 +214,7 @@ class Round:
         self.must_use, self.target, self.taken = duty, cards[0], len(cards)
         self.banned = cards[0] if len(cards) == 1 else None
         self.first_play = self.rules.take_duty.first_play and bool(duty)
-        self.phase = Phase.PLAY
+        self.phase = _PLAY
         events.append(TookFromPile(seat, cards, tuple(cards_of(duty))))
 
     def _receive(self, seat: int, cards: Sequence[Card]) -> None:
@@ -260,9 +262,9 @@ class Round:
             self.first_play = False
 
     def _after_play(self, seat: int, events: list[Event]) -> None:
-        if self.hands[seat] or self.phase is not Phase.PLAY:
+        if self.hands[seat] or self.phase is not _PLAY:
             return
-        if self.rules.going_out is GoingOut.FLOATING:
+        if self.rules.floating:
             self._end_turn(seat, None, events)
             return
         self.out = seat
@@ -283,7 +285,7 @@ class Round:
             self.out, self.ending = seat, RoundEnd.OUT
         elif self.turns_played >= self.rules.max_turns:
             self.ending = RoundEnd.TURN_LIMIT
-        elif self.rules.stock_out.rule is StockRule.END_NOW and not self.stock:
+        elif not self.stock and self.rules.stock_out.rule is StockRule.END_NOW:
             self.ending = RoundEnd.STOCK
         self.next_seat = (seat + 1) % self.rules.players
         if card is not None and self.rules.polls:
@@ -298,7 +300,7 @@ class Round:
         """Opens the next poll, ends the round, or lets the next seat draw."""
         if self._pending_polls:
             poll = self.poll = self._pending_polls.pop(0)
-            self.phase, self.turn = Phase.POLL, self.next_seat
+            self.phase, self.turn = _POLL, self.next_seat
             events.append(PollOpened(poll.variant, poll.name, poll.card, poll.by, poll.asked))
             return
         if self.ending is not None:
@@ -308,7 +310,7 @@ class Round:
 
     def begin_turn(self, seat: int, events: list[Event]) -> None:
         """The seat is to draw; with an empty stock the table's rule decides (RULES 1.9 and `stock-out`)."""
-        self.turn, self.phase = seat, Phase.DRAW
+        self.turn, self.phase = seat, _DRAW
         if self.stock:
             return
         rule = self.rules.stock_out
@@ -329,7 +331,7 @@ class Round:
         events.append(StockRecycled(len(self.stock), shuffled))
 
     def _finish(self, end: RoundEnd) -> None:
-        self.phase, self.end, self.poll = Phase.OVER, end, None
+        self.phase, self.end, self.poll = _OVER, end, None
         self._pending_polls.clear()
 
     # --- polls and variants
@@ -345,7 +347,7 @@ class Round:
             result = (PollClosed(poll.variant, poll.name, None),)
         self.poll = None
         self._evolve_all(result, events)
-        if self.phase is Phase.POLL:
+        if self.phase is _POLL:
             self._go_on(events)
 
     def _evolve_all(self, happened: Sequence[Event], events: list[Event]) -> None:
@@ -374,7 +376,7 @@ class Round:
                 events.append(event)
                 self.poll = None
                 if drawn:
-                    self.turn, self.phase = seat, Phase.PLAY
+                    self.turn, self.phase = seat, _PLAY
                 else:
                     self.next_seat = seat
             case PollClosed():

@@ -25,6 +25,7 @@ from rummy500_engine.terms import (
     RulesRefused,
     Sets,
     StockOut,
+    StockRule,
     Table,
     TakeDuty,
 )
@@ -51,7 +52,7 @@ class Preset:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """Everything a round asks, resolved: look-ups and plain calls only. Built by `compose`; equal digests mean equal rules.
+    """Everything a round asks, resolved: look-ups and plain calls only. Equal digests mean equal rules.
 
     `held_points` and `placed_points` are indexed by card; `sides` gives each seat's side. The last fields hold the
     functions of variants that act in play, each with its variant's name; they are empty at a classic table.
@@ -83,6 +84,11 @@ class Rules:
     catalogue: MeldCatalogue
     plain: bool
     """No rule of this table can forbid ending a turn once the duty of a take is met (but for the card taken)."""
+    twins: bool
+    """The pack has equal cards: more packs than one, or jokers."""
+    floating: bool
+    owes_all: bool
+    """With an empty stock every card taken must be used (RULES 1.9)."""
     verbs: Mapping[str, str]
     vetoes: tuple[tuple[str, Bound], ...]
     adjustments: tuple[tuple[str, Bound], ...]
@@ -97,11 +103,11 @@ class Rules:
     @cached_property
     def unlimited(self) -> Rules:
         """These rules without minimum and with every way of going out: they tell why a turn could not be finished."""
-        return replace(self, first_meld=replace(self.first_meld, minimum=0), going_out=GoingOut.ANY)
+        return replace(self.free_going_out, first_meld=replace(self.first_meld, minimum=0))
 
     @cached_property
     def free_going_out(self) -> Rules:
-        return replace(self, going_out=GoingOut.ANY)
+        return replace(self, going_out=GoingOut.ANY, floating=False)
 
     def card_points(self, card: Card, face: Card, low: bool) -> int:
         """What a placed card earns; `face` is what it stands for, `low` an ace at the low end of its run."""
@@ -124,7 +130,8 @@ def option_value(key: str, option: Option, value: object) -> OptionValue:
     if isinstance(option.default, bool) and isinstance(value, bool):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and option.low is not None and option.high is not None:
-        if option.low <= value <= option.high:
+        in_range = option.low <= value <= option.high
+        if in_range:
             return value
     raise RulesRefused(f"option {key} is {value!r}; allowed: {allowed}", field=f"options.{key}")
 
@@ -220,6 +227,7 @@ def compose(base: Plugin, variants: Sequence[Plugin], *, players: int, options: 
     going_out = plugins.one("rummy500_going_out", GoingOut, table=table)
     first_meld = plugins.one("rummy500_first_meld", FirstMeld, table=table)
     take_duty = plugins.one("rummy500_take_duty", TakeDuty, table=table)
+    stock_out = plugins.one("rummy500_stock_out", StockOut, table=table)
     vetoes = plugins.bound("rummy500_veto", table)
     return Rules(
         table=table,
@@ -238,7 +246,7 @@ def compose(base: Plugin, variants: Sequence[Plugin], *, players: int, options: 
         first_meld=first_meld,
         take_duty=take_duty,
         own_melds_only=plugins.one("rummy500_own_melds_only", bool, table=table),
-        stock_out=plugins.one("rummy500_stock_out", StockOut, table=table),
+        stock_out=stock_out,
         deal=deal,
         sides=plugins.one("rummy500_sides", tuple, table=table),
         settles=plugins.one("rummy500_settles", bool, table=table),
@@ -250,6 +258,9 @@ def compose(base: Plugin, variants: Sequence[Plugin], *, players: int, options: 
         and first_meld == FirstMeld()
         and take_duty in (TakeDuty(), TakeDuty(top_too=True))
         and not vetoes,
+        twins=len(pack) > len(FACES),
+        floating=going_out is GoingOut.FLOATING,
+        owes_all=stock_out.rule is StockRule.USE_ALL,
         verbs=plugins.verbs(table),
         vetoes=vetoes,
         adjustments=plugins.bound("rummy500_adjustments", table),

@@ -20,13 +20,17 @@ from rummy500_engine.shuffle import seed_for, shuffle
 from rummy500_engine.terms import RulesRefused
 
 FIELDS = frozenset(
-    "id title source rules players teams dealer scores hands melds discards stock turn phase taken call turns_played "
-    "recycled steps then table".split()
-)
+    (
+        "id", "title", "source", "rules", "players", "teams", "dealer", "scores", "hands", "melds", "discards",
+        "stock", "turn", "phase", "taken", "call", "turns_played", "recycled", "steps", "then", "table",
+    )
+)  # fmt: skip
 THEN_FIELDS = frozenset(
-    "turn phase hands melds discards stock_count round_over round_scores scores game_over winners legal legal_includes "
-    "legal_excludes next_dealer settlement".split()
-)
+    (
+        "turn", "phase", "hands", "melds", "discards", "stock_count", "round_over", "round_scores", "scores",
+        "game_over", "winners", "legal", "legal_includes", "legal_excludes", "next_dealer", "settlement",
+    )
+)  # fmt: skip
 RulesFor = Callable[[Mapping[str, Any], int], Rules]
 """Composes the rules that a scenario's `rules` name, for so many players; raises RulesRefused if they cannot be."""
 
@@ -175,7 +179,8 @@ class _Runner:
 
     def _is_listed(self, seat: int, action: Action) -> bool:
         game = self.game
-        assert game is not None and game.round is not None
+        assert game is not None
+        assert game.round is not None
         return not game.over and canonical(game.round, action) in game.legal_actions(seat)
 
     # --- what must hold
@@ -186,7 +191,8 @@ class _Runner:
 
     def _then(self, where: str, then: Mapping[str, Any]) -> None:
         game = self.game
-        assert game is not None and game.round is not None
+        assert game is not None
+        assert game.round is not None
         for field, wanted in then.items():
             self._holds(f"{where}.{field}", field, wanted, game, game.round)
 
@@ -239,7 +245,8 @@ class _Runner:
 
     def _legal(self, where: str, field: str, texts: Sequence[str], seat: int) -> None:
         game = self.game
-        assert game is not None and game.round is not None
+        assert game is not None
+        assert game.round is not None
         listed = game.legal_actions(seat)
         wanted = [canonical(game.round, read_action(text, game.rules)) for text in texts]
         missing = [write_action(action) for action in wanted if action not in listed]

@@ -176,8 +176,8 @@ class Phase(Enum):
 class Poll:
     """Several seats answer, in any order, before play goes on.
 
-    `name` is the phase as texts show it; `card` and `by` say which discard of whom led to it; `asked` are the seats that
-    answer, in the order in which their answers rank; `answers` what they said so far, by seat.
+    `name` is the phase as texts show it; `card` and `by` say which discard of whom led to it; `asked` are the seats
+    that answer, in the order in which their answers rank; `answers` what they said so far, by seat.
     """
 
     variant: str

@@ -1,4 +1,4 @@
-"""What one seat sees. Every message for a viewer is made from here; no full state is ever shown (ARCHITECTURE law 5)."""
+"""What one seat sees. Every message for a viewer is made from here; no full state is ever shown (law 5)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PublicPoll:
 @dataclass(frozen=True, slots=True)
 class View:
     """`seat` None: a spectator. `known` are cards that all saw go into each hand, the viewer's own included; `to_act`
-    are the seats that the viewer may know to be asked: in a poll only itself, for who has answered is nobody's business.
+    are the seats that the viewer may know to be asked: in a poll only itself, for who has answered is not shown.
     `must_use`, `target` and `banned` are the duty of the turn, `laid` the melds laid in it. `legal` is empty unless the
     viewer is to act."""
 
