@@ -12,6 +12,7 @@ import grpc
 import structlog
 from google.protobuf.message import DecodeError
 
+from rummy500_server.access import needs_token
 from rummy500_server.identity import CALLER, Principal, principal_of
 from rummy500_server.limits import Usage
 from rummy500_server.status import Failure, bad_request, rejection_of
@@ -106,6 +107,8 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
         structlog.contextvars.bind_contextvars(request=request, method=method.rpartition("/")[2])
         principal = principal_of(metadata)
         CALLER.set(principal)
+        if needs_token(method):
+            principal.required()
         name = _name(principal, context)
         if not method.startswith(_SERVICES_OF_GRPC):
             self._usage.request(name)

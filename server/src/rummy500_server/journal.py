@@ -78,6 +78,10 @@ class Journal(Protocol):
         """The documents of a kind that have not expired, by key."""
         ...
 
+    async def forget_expired(self) -> None:
+        """Makes room where expired documents lie."""
+        ...
+
     async def close(self) -> None:
         """Waits for what was committed and lets go of the file."""
         ...
@@ -90,9 +94,13 @@ class MemoryJournal:
         self._now = now
         self._records: dict[str, list[bytes]] = {}
         self._documents: dict[tuple[str, str], tuple[bytes, float | None]] = {}
+        self._is_closed = False
 
     def commit(self, *writes: Write) -> Awaitable[None]:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._is_closed:
+            done.set_exception(JournalError("the journal is closed"))
+            return done
         try:
             verify_continues(writes, lambda table: len(self._records.get(table, ())))
         except StaleWriter as stale:
@@ -130,8 +138,16 @@ class MemoryJournal:
             if of_kind == kind and (expires is None or expires > now)
         )
 
+    async def forget_expired(self) -> None:
+        now = self._now()
+        self._documents = {
+            name: (value, expires)
+            for name, (value, expires) in self._documents.items()
+            if expires is None or expires > now
+        }
+
     async def close(self) -> None:
-        return None
+        self._is_closed = True
 
 
 def verify_continues(writes: Sequence[Write], last_number: Callable[[str], int]) -> dict[str, int]:

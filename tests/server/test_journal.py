@@ -1,0 +1,233 @@
+"""Both journals keep the same promises; the one on disk keeps them through crashes and refuses foreign files."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sqlite3
+import stat
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from rummy500_server import journal_sqlite
+from rummy500_server.journal import Append, Drop, Journal, JournalError, MemoryJournal, Put, StaleWriter
+from rummy500_server.journal_sqlite import JournalUnusable, SqliteJournal
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["memory", "disk", "process"])
+async def journal(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> AsyncIterator[Journal]:
+    opened: Journal = MemoryJournal(clock)
+    if request.param != "memory":
+        opened = SqliteJournal.open(tmp_path / "journal.db", durability=request.param, now=clock)
+    yield opened
+    await opened.close()
+
+
+async def test_records_come_back_in_order_with_their_numbers(journal: Journal) -> None:
+    await journal.append("t1", 1, [b"one", b"two"])
+    await journal.append("t2", 1, [b"other"])
+    await journal.append("t1", 3, [b"three"])
+
+    assert await journal.read("t1") == [(1, b"one"), (2, b"two"), (3, b"three")]
+    assert await journal.read("t2") == [(1, b"other")]
+    assert await journal.read("t3") == []
+
+
+async def test_commits_take_their_place_when_called_not_when_awaited(journal: Journal) -> None:
+    commits = [journal.append("t1", number, [b"%d" % number]) for number in range(1, 501)]
+
+    assert await journal.read("t1") == [(number, b"%d" % number) for number in range(1, 501)]
+    await asyncio.gather(*commits)
+
+
+@pytest.mark.parametrize("first", [1, 2, 4])
+async def test_a_stale_writer_is_refused_and_writes_nothing(journal: Journal, first: int) -> None:
+    await journal.append("t1", 1, [b"one", b"two"])
+
+    with pytest.raises(StaleWriter):
+        await journal.commit(Put("kind", "key", b"value"), Append("t1", first, [b"again"]))
+
+    assert await journal.read("t1") == [(1, b"one"), (2, b"two")]
+    assert await journal.get("kind", "key") is None
+
+
+async def test_a_stale_writer_does_not_spoil_the_commits_of_its_group(journal: Journal) -> None:
+    good = [journal.append(f"t{table}", 1, [b"one"]) for table in range(20)]
+    stale = journal.append("t3", 1, [b"again"])
+    later = journal.append("t3", 2, [b"two"])
+
+    await asyncio.gather(*good, later)
+    with pytest.raises(StaleWriter):
+        await stale
+    assert await journal.read("t3") == [(1, b"one"), (2, b"two")]
+
+
+async def test_one_commit_may_hold_many_tables_and_documents(journal: Journal) -> None:
+    await journal.put("kind", "gone", b"value")
+    tables = [Append(f"t{table}", 1, [b"one"] * 30) for table in range(20)]
+
+    await journal.commit(*tables, Put("kind", "key", b"value"), Drop("kind", "gone"), Append("t0", 31, [b"last"]))
+
+    assert len(await journal.read("t0")) == 31
+    assert len(await journal.read("t19")) == 30
+    assert await journal.documents("kind") == [("key", b"value")]
+
+
+async def test_a_document_takes_the_place_of_the_one_before(journal: Journal) -> None:
+    await journal.put("kind", "key", b"old")
+    await journal.put("kind", "key", b"new")
+    await journal.put("other", "key", b"other")
+
+    assert await journal.get("kind", "key") == b"new"
+    assert await journal.documents("kind") == [("key", b"new")]
+
+
+async def test_an_expired_document_is_gone(journal: Journal, clock: Clock) -> None:
+    await journal.put("answer", "soon", b"value", expires=1_010.0)
+    await journal.put("answer", "never", b"value")
+
+    clock.now = 1_009.0
+    assert await journal.get("answer", "soon") == b"value"
+    clock.now = 1_010.0
+    assert await journal.get("answer", "soon") is None
+    assert await journal.documents("answer") == [("never", b"value")]
+    await journal.forget_expired()
+    clock.now = 1_000.0
+    assert await journal.get("answer", "soon") is None
+
+
+async def test_a_closed_journal_refuses_commits(journal: Journal) -> None:
+    await journal.close()
+
+    with pytest.raises(JournalError):
+        await journal.append("t1", 1, [b"one"])
+
+
+@contextlib.asynccontextmanager
+async def opened(path: Path) -> AsyncIterator[SqliteJournal]:
+    journal = SqliteJournal.open(path)
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+async def test_what_was_committed_is_there_after_a_restart(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    async with opened(path) as journal:
+        await journal.append("t1", 1, [b"one"])
+        await journal.put("kind", "key", b"value")
+
+    async with opened(path) as journal:
+        await journal.append("t1", 2, [b"two"])
+        with pytest.raises(StaleWriter):
+            await journal.append("t1", 2, [b"two"])
+        assert await journal.read("t1") == [(1, b"one"), (2, b"two")]
+        assert await journal.get("kind", "key") == b"value"
+
+
+async def test_a_long_log_is_moved_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_sqlite, "LONGEST_LOG", 10)
+    async with opened(tmp_path / "journal.db") as journal:
+        for number in range(1, 101):
+            await journal.append("t1", number, [b"%d" % number])
+        assert await journal.read("t1") == [(number, b"%d" % number) for number in range(1, 101)]
+    with sqlite3.connect(tmp_path / "journal.db") as connection:
+        (left,) = connection.execute("SELECT count(*) FROM log").fetchone()
+    connection.close()
+    assert left < 10
+
+
+async def test_the_file_is_for_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    async with opened(path) as journal:
+        await journal.append("t1", 1, [b"one"])
+        modes = {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()}
+    assert modes == {0o600}
+
+
+async def test_a_second_server_on_the_same_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    async with opened(path) as journal:
+        with pytest.raises(JournalUnusable, match="in use by another server"):
+            SqliteJournal.open(path)
+        await journal.append("t1", 1, [b"one"])
+
+
+def of_another_program(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE theirs (x)")
+    connection.commit()
+    connection.close()
+
+
+def of_a_newer_server(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE about (schema INTEGER NOT NULL)")
+    connection.execute("INSERT INTO about VALUES (99)")
+    connection.execute(f"PRAGMA application_id = {journal_sqlite.APPLICATION}")
+    connection.commit()
+    connection.close()
+
+
+def damaged(path: Path) -> None:
+    path.write_bytes(b"no database at all, but somebody's text\n" * 100)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (of_another_program, "belongs to another program"),
+        (of_a_newer_server, "has schema 99"),
+        (damaged, "damaged or no database"),
+    ],
+)
+async def test_a_file_that_is_not_ours_is_refused_and_left_alone(
+    tmp_path: Path, make: Callable[[Path], None], sentence: str
+) -> None:
+    path = tmp_path / "journal.db"
+    make(path)
+    before = path.read_bytes()
+
+    with pytest.raises(JournalUnusable, match=sentence):
+        SqliteJournal.open(path)
+
+    assert path.read_bytes() == before
+
+
+async def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(JournalUnusable, match="cannot be opened: No such file or directory"):
+        SqliteJournal.open(tmp_path / "missing" / "journal.db")
+    with pytest.raises(JournalUnusable, match="cannot be opened: Is a directory"):
+        SqliteJournal.open(tmp_path)
+
+
+async def test_a_full_disk_fails_the_commit_and_keeps_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    connection = journal_sqlite._connect(path, "disk")
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages + 1}")
+    journal = SqliteJournal(connection, Clock())
+
+    await journal.append("t1", 1, [b"one"])
+    with pytest.raises(JournalError, match="full"):
+        await journal.append("t1", 2, [b"x" * 100_000])
+    await journal.append("t1", 2, [b"two"])
+
+    assert await journal.read("t1") == [(1, b"one"), (2, b"two")]
+    await journal.close()
