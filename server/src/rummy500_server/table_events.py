@@ -14,6 +14,7 @@ from rummy500_engine.events import (
     Event,
     LaidOff,
     Melded,
+    RoundScored,
     TookFromPile,
 )
 from rummy500_server.results import GameResult, Termination
@@ -63,13 +64,21 @@ class SeatForfeited:
 
 
 @dataclass(frozen=True, slots=True)
+class RoundCounted:
+    """In the place of the engine's RoundScored: the round, and who deals next; None: the game is over."""
+
+    scored: RoundScored
+    next_dealer: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class GameEnded:
     """The game is over: in the place of the engine's GameWon, and for a game that did not end by the rules."""
 
     result: GameResult
 
 
-TableEvent = Event | SeatJoined | SeatLeft | TableClosed | ClockActed | SeatForfeited | GameEnded
+TableEvent = Event | SeatJoined | SeatLeft | TableClosed | ClockActed | SeatForfeited | RoundCounted | GameEnded
 
 
 def _end(event: Any) -> str:

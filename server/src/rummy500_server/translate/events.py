@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from google.protobuf.struct_pb2 import Struct
 
@@ -34,6 +34,7 @@ _SHELL = (
     shell.TableClosed,
     shell.ClockActed,
     shell.SeatForfeited,
+    shell.RoundCounted,
     shell.GameEnded,
 )
 
@@ -44,6 +45,11 @@ def event_message(event: shell.TableEvent, sequence: int, seat: int | None) -> e
     message = event_pb2.Event(sequence=sequence)
     _INTO[seen.__class__](message, seen, seat)
     return message
+
+
+def is_of_the_game(event: shell.TableEvent) -> TypeGuard[engine.Event]:
+    """Whether it is the engine's, not the table's."""
+    return not isinstance(event, _SHELL)
 
 
 def is_same_for_all(event: shell.TableEvent) -> bool:
@@ -146,6 +152,12 @@ def _recycled(message: event_pb2.Event, event: engine.StockRecycled, seat: int |
     recycled.stock_count, recycled.shuffled = event.stock_count, event.shuffled
 
 
+def _round_counted(message: event_pb2.Event, event: shell.RoundCounted, seat: int | None) -> None:
+    _round_scored(message, event.scored, seat)
+    if event.next_dealer is not None:
+        message.round_scored.next_dealer = event.next_dealer
+
+
 def _round_scored(message: event_pb2.Event, event: engine.RoundScored, seat: int | None) -> None:
     scored = message.round_scored
     scored.round, scored.reason = event.round, _ROUND_END[event.reason]
@@ -246,13 +258,14 @@ _INTO: dict[type, Callable[[event_pb2.Event, Any, int | None], None]] = {
     engine.PollClosed: _poll_closed,
     engine.TurnPassed: _turn_passed,
     engine.StockRecycled: _recycled,
-    engine.RoundScored: _round_scored,
     engine.VariantEvent: _variant_event,
     shell.SeatJoined: _seat_joined,
     shell.SeatLeft: _seat_left,
     shell.TableClosed: _table_closed,
     shell.ClockActed: _clock_acted,
     shell.SeatForfeited: _seat_forfeited,
+    shell.RoundCounted: _round_counted,
     shell.GameEnded: _game_ended,
 }
-"""Total but for the engine's GameWon, which a table tells as GameEnded; a test keeps it so."""
+"""Total but for the engine's RoundScored and GameWon, which a table tells as RoundCounted and GameEnded; a test keeps
+it so."""

@@ -1,0 +1,72 @@
+"""Group commit: what all tables write in one turn of the loop becomes one commit of the journal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+import structlog
+
+from rummy500_server.journal import Journal, JournalError, Write
+
+log = structlog.stdlib.get_logger("rummy500")
+
+
+class Writer(Protocol):
+    """Somebody with something to keep."""
+
+    def take_writes(self) -> Sequence[Write]:
+        """What is to be kept since the last time."""
+        ...
+
+    def committed(self) -> None:
+        """It is durable."""
+        ...
+
+    def lost(self, error: JournalError) -> None:
+        """It was not kept."""
+        ...
+
+
+class Commits:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._loop = asyncio.get_running_loop()
+        self._dirty: dict[Writer, None] = {}
+        self._last: asyncio.Future[None] | None = None
+        """Of the newest batch, which may still gather."""
+
+    def touch(self, writer: Writer) -> None:
+        """Its writes go into the commit of this turn of the loop."""
+        if not self._dirty:
+            self._last = self._loop.create_future()
+            self._loop.call_soon(self._flush, self._last)
+        self._dirty[writer] = None
+
+    async def durable(self) -> None:
+        """Waits until everything that was touched before is durable. Raises JournalError."""
+        if self._last is not None:
+            await asyncio.shield(self._last)
+
+    def _flush(self, batch: asyncio.Future[None]) -> None:
+        writers, self._dirty = list(self._dirty), {}
+        writes: list[Write] = []
+        for writer in writers:
+            writes += writer.take_writes()
+        kept = asyncio.ensure_future(self._journal.commit(*writes))
+        kept.add_done_callback(lambda _: self._settle(kept, batch, writers))
+
+    def _settle(self, kept: asyncio.Future[None], batch: asyncio.Future[None], writers: list[Writer]) -> None:
+        error = asyncio.CancelledError() if kept.cancelled() else kept.exception()
+        if error is None:
+            batch.set_result(None)
+            for writer in writers:
+                writer.committed()
+            return
+        log.error("journal.failed", exc_info=error)
+        lost = error if isinstance(error, JournalError) else JournalError(str(error))
+        batch.set_exception(lost)
+        batch.exception()  # whether or not somebody waits for it, it has been told
+        for writer in writers:
+            writer.lost(lost)

@@ -1,0 +1,63 @@
+"""What a table is made of, once and for all: the document that the journal keeps of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rummy500_engine.rules import Rules
+from rummy500_server.rules_wire import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """`secret` is what the packs follow from: round k is dealt from `seed_for(secret, "round", k)`. `owner` is the
+    digest of the owner's token. `clock_ms` is the time for one decision. `record` names the game's record; `match` is
+    empty outside of matches. `single_round`: the game ends when its round is scored. `position`: a scenario."""
+
+    name: str
+    owner: str
+    players: int
+    secret: bytes
+    clock_ms: int
+    created_ms: int
+    choice: Choice = field(default_factory=Choice)
+    title: str = ""
+    from_seed: bool = False
+    position: Mapping[str, Any] | None = None
+    start_when_full: bool = False
+    single_round: bool = False
+    match: str = ""
+    record: str = ""
+    digest: str = ""
+    variants: tuple[tuple[str, str], ...] = ()
+    """The digest of the full rules, and the variants with their versions: what they were when the table was made."""
+
+    @property
+    def is_listed(self) -> bool:
+        return not self.match
+
+    def to_json(self) -> bytes:
+        values = asdict(self) | {"secret": self.secret.hex()}
+        return json.dumps(values, separators=(",", ":"), sort_keys=True).encode()
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Creation:
+        values = json.loads(text)
+        choice = values["choice"]
+        values["choice"] = Choice(choice["preset"], tuple(choice["variants"]), choice["options"])
+        values["secret"] = bytes.fromhex(values["secret"])
+        values["variants"] = tuple((name, version) for name, version in values["variants"])
+        return cls(**values)
+
+    def difference(self, rules: Rules) -> str:
+        """What has changed since the table was made, in words; empty: nothing."""
+        if rules.digest == self.digest:
+            return ""
+        then, now = dict(self.variants), dict(rules.variants)
+        changed = [
+            f"{name} was {then[name]} and is {now[name]}" for name in then if now.get(name) not in (None, then[name])
+        ]
+        return f"the rules of this table are others now: {', '.join(changed) or 'an option or the base has changed'}"

@@ -1,0 +1,133 @@
+"""What a table is told, in order: the only input to its state, and what the journal holds of it.
+
+An entry is one line, its fields parted by tabs: the kind, what it says, and a digest of the events that it caused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from rummy500_engine.actions import Action
+from rummy500_engine.notation import read_action
+from rummy500_engine.rules import Rules
+from rummy500_server.results import Termination
+from rummy500_server.table_events import ClockReason
+from rummy500_server.translate.actions import text_of
+
+
+class SeatKind(Enum):
+    """What plays a seat."""
+
+    JOINED = "joined"
+    CONNECTED_BOT = "connected"
+    BUILTIN_BOT = "builtin"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """`who` is the digest of the seat's token; of a built-in bot its name with settings."""
+
+    seat: int
+    kind: SeatKind
+    name: str
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The first round is dealt with it, or the position set up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """A seat's action was applied; what follows from it, the next deal too, happened with it. `spent_ms` is the time
+    charged to the seat; `by_clock`: the seat did not make it itself."""
+
+    seat: int
+    action: Action
+    spent_ms: int = 0
+    by_clock: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Clocked:
+    """The clock begins to finish a turn."""
+
+    seat: int
+    reason: ClockReason
+    overrun_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Forfeited:
+    seat: int
+    termination: Termination
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The table ends before its game does."""
+
+    termination: Termination
+    sentence: str
+
+
+Entry = Joined | Left | Started | Acted | Clocked | Forfeited | Closed
+
+
+class UnreadableEntry(Exception):
+    """A line of the journal that is no entry."""
+
+
+def write_entry(entry: Entry, digest: str) -> bytes:
+    fields: tuple[str, ...]
+    match entry:
+        case Acted(seat, action, spent, by_clock):
+            return f"{'clock' if by_clock else 'act'}\t{seat}\t{text_of(action)}\t{spent}\t{digest}".encode()
+        case Joined(seat, kind, name, who):
+            fields = ("join", str(seat), kind.value, name, who)
+        case Left(seat):
+            fields = ("leave", str(seat))
+        case Started():
+            fields = ("start",)
+        case Clocked(seat, reason, overrun):
+            fields = ("finish", str(seat), reason.name, str(overrun))
+        case Forfeited(seat, termination):
+            fields = ("forfeit", str(seat), termination.name)
+        case Closed(termination, sentence):
+            fields = ("close", termination.name, sentence)
+    return "\t".join((*(" ".join(field.split()) for field in fields), digest)).encode()
+
+
+def read_entry(line: bytes, rules: Rules) -> tuple[Entry, str]:
+    """The entry and the digest of its events. Raises UnreadableEntry, or Refused for an action that is none here."""
+    kind, *fields, digest = line.decode().split("\t")
+    try:
+        return _read(kind, fields, rules), digest
+    except (ValueError, KeyError) as error:
+        raise UnreadableEntry(f"{line!r} is no entry of a table") from error
+
+
+def _read(kind: str, fields: list[str], rules: Rules) -> Entry:
+    match kind, fields:
+        case (("act" | "clock"), [seat, text, spent]):
+            return Acted(int(seat), read_action(text, rules), int(spent), kind == "clock")
+        case "join", [seat, plays, name, who]:
+            return Joined(int(seat), SeatKind(plays), name, who)
+        case "leave", [seat]:
+            return Left(int(seat))
+        case "start", []:
+            return Started()
+        case "finish", [seat, reason, overrun]:
+            return Clocked(int(seat), ClockReason[reason], int(overrun))
+        case "forfeit", [seat, termination]:
+            return Forfeited(int(seat), Termination[termination])
+        case "close", [termination, sentence]:
+            return Closed(Termination[termination], sentence)
+    raise ValueError(kind)

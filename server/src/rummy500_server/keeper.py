@@ -1,0 +1,347 @@
+"""The one owner of a table: actions in, engine, journal, and only when it is durable, out to whoever watches.
+
+Everything here runs in the loop's thread and none of it waits, so that nothing comes between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import structlog
+
+from rummy500_bots import Decision, built_in
+from rummy500_engine.actions import Action
+from rummy500_engine.events import DrewFromStock, StockRecycled, VariantEvent
+from rummy500_engine.refusals import Refusal, Refused
+from rummy500_engine.shuffle import seed_for
+from rummy500_engine.terms import VariantError
+from rummy500_engine.view import View, seat_view
+from rummy500_server.clock import TurnClock
+from rummy500_server.commits import Commits
+from rummy500_server.entries import Acted, Clocked, Closed, Entry, Forfeited, Left, SeatKind, Started, write_entry
+from rummy500_server.finishing import MOST_STEPS, finishing_action
+from rummy500_server.journal import Write
+from rummy500_server.player import MOST_REFUSALS, Player
+from rummy500_server.results import Termination
+from rummy500_server.scribe import Scribe
+from rummy500_server.status import Failure, Reason
+from rummy500_server.table import LAST_FINISHED_TURN, Table, TableState
+from rummy500_server.table_events import ClockReason, TableEvent, digest_of_events
+
+log = structlog.stdlib.get_logger("rummy500")
+
+STEPS_A_TURN = 32
+"""Actions of built-in bots between two commits: others want the loop too."""
+_FORFEIT_FOR = {
+    ClockReason.TIMEOUT: Termination.TIMEOUT,
+    ClockReason.REFUSALS: Termination.ILLEGAL_ACTION,
+    ClockReason.DISCONNECT: Termination.DISCONNECT,
+}
+
+
+class Stop(Enum):
+    """Why an answer with several actions stopped; the names are those of the contract."""
+
+    ALL_APPLIED = "all actions were applied"
+    REFUSED = "an action was refused"
+    REVEALED = "something new was revealed to the seat"
+    TURN_ENDED = "the seat's turn, the round or the game ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """What became of an answer: how many actions were applied, and the table's sequence before and after."""
+
+    applied: int
+    stop: Stop
+    before: int
+    after: int
+    refused: Refused | None = None
+
+
+class Viewer(Protocol):
+    """Whoever is shown the table as it goes on."""
+
+    def published(self) -> None:
+        """The table stands as it is to be shown: all of it is durable (or lost, see `Keeper.is_lost`)."""
+        ...
+
+
+class Keeper:
+    def __init__(self, table: Table, commits: Commits, *, written: int = 0) -> None:
+        self.table = table
+        self.players = [Player() for _ in table.seats]
+        self.viewers: dict[Viewer, None] = {}
+        self.when_over: list[Callable[[Keeper], Sequence[Write]]] = []
+        """Asked when the game is over for what is to be kept together with its end."""
+        self.after_over: list[Callable[[Keeper], None]] = []
+        """Told once the end is durable."""
+        self.clock = TurnClock(table.creation.clock_ms, self._time_is_over)
+        self.scribe = Scribe(table.name, commits, written=written, on_durable=self._publish, on_lost=self._notify)
+        self._loop = asyncio.get_running_loop()
+        self._end_is_told = table.is_over
+
+    @property
+    def is_lost(self) -> bool:
+        return self.scribe.is_lost
+
+    # --- what is asked of it
+
+    def act(self, seat: int, actions: Sequence[Action | Refused]) -> Acting:
+        """Applies the actions in turn. An action that could not be read stands as its refusal in its place.
+
+        Raises Failure when the table has not started, or is broken.
+        """
+        table, player = self.table, self.players[seat]
+        before, turn = table.sequence, self._turn()
+        spent = self.clock.spent_ms(player) if player.asked == before else 0
+        for index, action in enumerate(actions):
+            try:
+                events = self._apply(seat, action, spent_ms=0 if index else spent)
+            except Refused as refused:
+                self._refuse(seat, refused)
+                return Acting(index, Stop.REFUSED, before, self.table.sequence, refused)
+            player.seen, player.charged_ms, player.refused = before, spent, None
+            if index + 1 < len(actions):
+                if self._turn() != turn or seat not in self.table.to_act():
+                    return Acting(index + 1, Stop.TURN_ENDED, before, self.table.sequence)
+                if any(_reveals(event, seat) for event in events):
+                    return Acting(index + 1, Stop.REVEALED, before, self.table.sequence)
+        return Acting(len(actions), Stop.ALL_APPLIED, before, self.table.sequence)
+
+    def enter(self, entry: Entry) -> list[TableEvent]:
+        """Applies an entry and writes it down. Raises Refused."""
+        events = self.table.enter(entry)
+        self.scribe.note(write_entry(entry, digest_of_events(events)))
+        if self.table.is_over and not self._end_is_told:
+            self._end_is_told = True
+            self.clock.stop()
+            for ask in self.when_over:
+                self.scribe.keep(ask(self))
+        return events
+
+    def leave(self, seat: int) -> None:
+        """Before the start the seat is free again; afterwards it forfeits."""
+        self.enter(Left(seat))
+        self.forfeit(seat, Termination.DISCONNECT)
+
+    def start(self) -> None:
+        """Raises Failure when a variant breaks the deal."""
+        self._wake_bots()
+        self._guarded(Started())
+
+    def forfeit(self, seat: int, termination: Termination) -> None:
+        if self.table.state is TableState.PLAYING and self.table.seats[seat].forfeited is None:
+            self.enter(Forfeited(seat, termination))
+
+    def close(self, termination: Termination, sentence: str) -> None:
+        if not self.table.is_over:
+            self.enter(Closed(termination, sentence))
+
+    def resume(self) -> None:
+        """A table that was folded goes on."""
+        self._wake_bots()
+        self._publish()
+
+    def view(self, seat: int | None) -> View | None:
+        """What the seat, or a spectator, sees. None: nothing has been dealt yet."""
+        game = self.table.game
+        return None if game.round is None else seat_view(game, seat)
+
+    # --- acting
+
+    def _turn(self) -> tuple[int, int]:
+        round = self.table.game.round
+        return (0, 0) if round is None else (round.number, round.turns_played)
+
+    def _apply(self, seat: int, action: Action | Refused, *, spent_ms: int) -> list[TableEvent]:
+        table = self.table
+        if table.state is TableState.OPEN:
+            raise Failure(Reason.WRONG_TABLE_STATE, "the game has not started yet", state=table.state.value)
+        if table.result is not None and table.result.termination is Termination.SERVER_FAULT:
+            raise Failure(Reason.TABLE_BROKEN, table.result.sentence)
+        if table.seats[seat].forfeited is not None:
+            raise Refused(Refusal.GAME_OVER, "this seat has forfeited the game")
+        if isinstance(action, Refused):
+            if table.game.over or (table.game.round is not None and table.game.round.over):
+                raise Refused(
+                    Refusal.GAME_OVER if table.game.over else Refusal.ROUND_OVER, "nothing is played any more"
+                )
+            raise action
+        if table.result is not None and not table.game.over and not table.game.rounds_played:
+            raise Refused(Refusal.GAME_OVER, table.result.sentence)
+        return self._guarded(Acted(seat, action, spent_ms))
+
+    def _refuse(self, seat: int, refused: Refused) -> None:
+        """Counts a refusal. At a table from a position nothing is counted: a scenario tries out what is refused."""
+        if seat not in self.table.to_act():
+            return
+        player, turn = self.players[seat], self._turn()
+        player.refused = refused
+        if self.table.creation.position is not None:
+            return
+        if player.turn != turn:
+            player.turn, player.refusals = turn, 0
+        player.refusals += 1
+        if player.refusals >= MOST_REFUSALS:
+            self._finish_turn(seat, ClockReason.REFUSALS)
+
+    def _guarded(self, entry: Entry) -> list[TableEvent]:
+        """Applies an entry that runs variants' code. A broken variant ends the table; our own mistake does so when it
+        happens again on a table that was folded anew. Raises Refused, or Failure when the table ended so."""
+        try:
+            return self.enter(entry)
+        except (Refused, VariantError) as expected:
+            error: Exception = expected
+        except Exception as mistake:
+            log.exception("table.faulted", table=self.table.name, entry=type(entry).__name__)
+            error = mistake
+        if isinstance(error, Refused):
+            raise error
+        self._fold_again()
+        if not isinstance(error, VariantError):
+            try:
+                return self.enter(entry)
+            except Refused:
+                raise
+            except Exception as again:
+                error = again
+                self._fold_again()
+        raise self._broken(error)
+
+    def _fold_again(self) -> None:
+        folded = Table(self.table.creation, self.table.rules)
+        for entry in self.table.history:
+            folded.enter(entry)
+        self.table = folded
+
+    def _broken(self, error: Exception) -> Failure:
+        """Ends the table as SERVER_FAULT."""
+        sentence = str(error) if isinstance(error, VariantError) else "the server made a mistake; it is in its log"
+        log.error("table.broken", table=self.table.name, sentence=sentence)
+        self.close(Termination.SERVER_FAULT, sentence)
+        return Failure(Reason.TABLE_BROKEN, sentence)
+
+    # --- the clock, absent players and the server's own bots
+
+    def _time_is_over(self) -> None:
+        """Finishes the turn of every seat whose time is over."""
+        if not self.scribe.is_durable or self.table.is_over or self.is_lost:
+            return
+        for seat in self.table.to_act():
+            player = self.players[seat]
+            if player.asked == self.table.sequence and player.deadline <= self.clock.now():
+                overrun = self.clock.overrun_ms(player)
+                reason = ClockReason.TIMEOUT if self._is_here(seat) else ClockReason.DISCONNECT
+                self._finish_turn(seat, reason, overrun_ms=overrun)
+        self.clock.arm([self.players[seat] for seat in self.table.to_act()])
+
+    def _is_here(self, seat: int) -> bool:
+        return self.players[seat].streams > 0 or self.players[seat].bot is not None
+
+    def _finish_turn(self, seat: int, reason: ClockReason, *, overrun_ms: int = 0) -> None:
+        """Plays the seat's turn to its end; in a poll its silence is a pass and nothing else (RULES 3.3)."""
+        player, polled = (
+            self.players[seat],
+            self.table.game.round is not None and self.table.game.round.poll is not None,
+        )
+        player.refusals, player.refused, player.seen = 0, None, self.table.sequence
+        try:
+            if not polled:
+                self.enter(Clocked(seat, reason, overrun_ms))
+            self._finish(seat)
+        except Failure:
+            return
+        log.info("turn.finished", table=self.table.name, seat=seat, reason=reason.name)
+        if self.table.seats[seat].finished_turns >= LAST_FINISHED_TURN:
+            self.forfeit(seat, _FORFEIT_FOR[reason])
+
+    def _finish(self, seat: int) -> None:
+        turn = self._turn()
+        for _ in range(MOST_STEPS):
+            if seat not in self.table.to_act() or self._turn() != turn:
+                return
+            self._finishing_step(seat)
+        raise self._broken(AssertionError("a turn does not end"))
+
+    def _finishing_step(self, seat: int) -> None:
+        try:
+            action = finishing_action(self.table.game, seat)
+        except VariantError as error:
+            raise self._broken(error) from error
+        self._guarded(Acted(seat, action, by_clock=True))
+
+    def _wake_bots(self) -> None:
+        for seat, player in zip(self.table.seats, self.players, strict=True):
+            if seat.kind is SeatKind.BUILTIN_BOT and player.bot is None:
+                seed = seed_for(self.table.creation.secret, "bot", seat.number)
+                player.bot = built_in(seat.who, seed=int.from_bytes(seed[:8], "big"))
+
+    def _plays_itself(self, seat: int) -> bool:
+        return self.players[seat].bot is not None or self.table.seats[seat].forfeited is not None
+
+    def _play_on(self) -> None:
+        """The server's own bots act, and the turns of seats that have forfeited are finished."""
+        for _ in range(STEPS_A_TURN):
+            seat = next((seat for seat in self.table.to_act() if self._plays_itself(seat)), None)
+            if seat is None or self.is_lost:
+                return
+            try:
+                if self.table.seats[seat].forfeited is not None:
+                    self._finishing_step(seat)
+                else:
+                    self._bot_acts(seat)
+            except Failure:
+                return
+
+    def _bot_acts(self, seat: int) -> None:
+        player, table = self.players[seat], self.table
+        assert player.bot is not None
+        events = table.log.of_the_game(player.seen, seat)
+        decision = Decision(seat_view(table.game, seat), table.rules, events, self.clock.limit_ms)
+        try:
+            answer = player.bot.act(decision)
+        except Exception:
+            log.exception("bot.failed", table=table.name, seat=seat)
+            self._finish_turn(seat, ClockReason.REFUSALS)
+            return
+        acting = self.act(seat, answer if isinstance(answer, Sequence) else (answer,))
+        if acting.refused is not None and not acting.applied:
+            log.error("bot.refused", table=table.name, seat=seat, reason=acting.refused.code)
+            self._finish_turn(seat, ClockReason.REFUSALS)
+
+    # --- going public
+
+    def _publish(self) -> None:
+        """All is durable: the seats that are asked are asked now, and everybody is shown."""
+        table = self.table
+        asked = table.to_act()
+        for seat in asked:
+            if self.players[seat].asked != table.sequence:
+                self.clock.begin(self.players[seat], table.sequence)
+        self.clock.arm([self.players[seat] for seat in asked])
+        self._notify()
+        if table.is_over:
+            tellers, self.after_over = self.after_over, []
+            for tell in tellers:
+                tell(self)
+        elif any(self._plays_itself(seat) for seat in asked):
+            self._loop.call_soon(self._play_on)
+
+    def _notify(self) -> None:
+        for viewer in tuple(self.viewers):
+            viewer.published()
+
+
+def _reveals(event: TableEvent, seat: int) -> bool:
+    """Whether the event shows the seat what it could not know when it chose its actions."""
+    match event:
+        case DrewFromStock(drawer):
+            return drawer == seat
+        case VariantEvent() | StockRecycled():
+            return True
+    return False

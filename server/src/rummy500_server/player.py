@@ -1,0 +1,32 @@
+"""The living part of a seat: what it was asked, since when, and how often it was wrong. None of it is in the journal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rummy500_bots import Bot
+from rummy500_engine.refusals import Refused
+
+MOST_REFUSALS = 5
+"""So many refusals in one turn, and the clock finishes it."""
+
+
+@dataclass(slots=True)
+class Player:
+    """`asked` is the sequence at which its decision was published (-1: none), `asked_at` and `deadline` are seconds of
+    the loop's clock. `seen` is the last event that it had when it last decided. `refusals` count in one `turn`."""
+
+    bot: Bot | None = None
+    asked: int = -1
+    asked_at: float = 0.0
+    deadline: float = 0.0
+    charged_ms: int = 0
+    seen: int = 0
+    refusals: int = 0
+    turn: tuple[int, int] = (-1, -1)
+    refused: Refused | None = None
+    streams: int = 0
+
+    @property
+    def refusals_left(self) -> int:
+        return MOST_REFUSALS - self.refusals

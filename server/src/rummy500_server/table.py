@@ -1,0 +1,239 @@
+"""One table: a fold of its entries. What is in memory can be thrown away at any moment and folded again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from rummy500_engine.events import Event, GameWon, RoundScored
+from rummy500_engine.game import Game
+from rummy500_engine.position import players_of, set_up
+from rummy500_engine.rules import Rules
+from rummy500_engine.shuffle import seed_for, shuffle
+from rummy500_server.creation import Creation
+from rummy500_server.entries import Acted, Clocked, Closed, Entry, Forfeited, Joined, Left, SeatKind, Started
+from rummy500_server.eventlog import EventLog
+from rummy500_server.results import GameResult, Termination
+from rummy500_server.table_events import (
+    ClockActed,
+    GameEnded,
+    RoundCounted,
+    SeatForfeited,
+    SeatJoined,
+    SeatLeft,
+    TableClosed,
+    TableEvent,
+    digest_of_events,
+)
+
+LAST_FINISHED_TURN = 3
+"""So many turns of a game that the clock finished for a seat, and it forfeits."""
+
+
+class TableState(Enum):
+    OPEN = "open"
+    PLAYING = "playing"
+    FINISHED = "finished"
+    CLOSED = "closed"
+
+
+@dataclass(slots=True)
+class Seat:
+    """`who` as in `Joined`. `kind` None: the seat is free."""
+
+    number: int
+    kind: SeatKind | None = None
+    name: str = ""
+    who: str = ""
+    forfeited: Termination | None = None
+    finished_turns: int = 0
+    overrun_ms: int = 0
+
+
+class Table:
+    """`enter` is the only thing that changes it. `history` are the entries so far."""
+
+    def __init__(self, creation: Creation, rules: Rules) -> None:
+        self.creation = creation
+        self.rules = rules
+        self.seats = [Seat(number) for number in range(rules.players)]
+        self.state = TableState.OPEN
+        self.log = EventLog()
+        self.history: list[Entry] = []
+        self.game = Game(rules, single_round=creation.single_round or creation.position is not None)
+        self.result: GameResult | None = None
+
+    # --- what it is
+
+    @property
+    def name(self) -> str:
+        return self.creation.name
+
+    @property
+    def sequence(self) -> int:
+        return self.log.sequence
+
+    @property
+    def is_over(self) -> bool:
+        return self.result is not None
+
+    @property
+    def is_full(self) -> bool:
+        return all(seat.kind is not None for seat in self.seats)
+
+    def seat_of(self, who: str | None) -> int | None:
+        """The seat whose token has that digest."""
+        for seat in self.seats:
+            if who is not None and seat.who == who and seat.kind is not SeatKind.BUILTIN_BOT:
+                return seat.number
+        return None
+
+    def place_names(self) -> list[str]:
+        """The names that a position gives to its seats; empty: seats are taken under any name."""
+        return players_of(self.creation.position) if self.creation.position is not None else []
+
+    def to_act(self) -> tuple[int, ...]:
+        return self.game.to_act() if self.state is TableState.PLAYING else ()
+
+    # --- what happens
+
+    def enter(self, entry: Entry) -> list[TableEvent]:
+        """What the entry brings about. Raises Refused for an action that is not legal, and then nothing has changed."""
+        events = self._brought_about(entry)
+        self.history.append(entry)
+        self.log.extend(events)
+        return events
+
+    def _brought_about(self, entry: Entry) -> list[TableEvent]:
+        match entry:
+            case Acted(seat, action):
+                return self._told(self.game.apply(seat, action))
+            case Joined(seat, kind, name, who):
+                self.seats[seat] = Seat(seat, kind, name, who)
+                return [SeatJoined(seat, name, kind is not SeatKind.JOINED)]
+            case Left(seat):
+                if self.state is TableState.OPEN:
+                    self.seats[seat] = Seat(seat)
+                return [SeatLeft(seat)]
+            case Started():
+                return self._start()
+            case Clocked(seat, reason, overrun):
+                self.seats[seat].finished_turns += 1
+                self.seats[seat].overrun_ms = overrun
+                return [ClockActed(seat, reason, self.seats[seat].finished_turns)]
+            case Forfeited(seat, termination):
+                return self._forfeit(seat, termination)
+            case Closed(termination, sentence):
+                self.state = TableState.CLOSED
+                self.result = self._result(termination, (), sentence=sentence)
+                return [TableClosed(termination, sentence)]
+
+    def _start(self) -> list[TableEvent]:
+        self.state = TableState.PLAYING
+        if self.creation.position is None:
+            return self._told([])
+        self.game, events = set_up(self.rules, self.creation.position)
+        return self._told(events)
+
+    def _told(self, events: Iterable[Event]) -> list[TableEvent]:
+        """The events, the end of the game told as the table tells it, and the next deal."""
+        told: list[TableEvent] = []
+        for event in events:
+            match event:
+                case RoundScored():
+                    told.append(RoundCounted(event, None if self.game.over else self.game.dealer))
+                case GameWon():
+                    told.append(self._end(self._won(event)))
+                case _:
+                    told.append(event)
+        if self.game.needs_deal:
+            seed = seed_for(self.creation.secret, "round", self.game.rounds_played + 1)
+            told += self.game.deal(shuffle(seed, self.rules.pack), seed=seed)
+        elif self.result is None and self.game.single_round and self.game.rounds_played:
+            told.append(self._end(self._result(self._termination(Termination.NORMAL), self._leaders())))
+        return told
+
+    def _forfeit(self, seat: int, termination: Termination) -> list[TableEvent]:
+        self.seats[seat].forfeited = termination
+        events: list[TableEvent] = [SeatForfeited(seat, termination)]
+        playing = {self.rules.sides[each.number] for each in self.seats if each.forfeited is None}
+        if len(playing) > 1:
+            return events
+        winners = tuple(each.number for each in self.seats if self.rules.sides[each.number] in playing)
+        sentence = f"{self.seats[seat].name} forfeited: {termination.value}"
+        events.append(self._end(self._result(termination, winners, sentence=sentence)))
+        return events
+
+    # --- how it ended
+
+    def _won(self, won: GameWon) -> GameResult:
+        ended = Termination.ROUND_LIMIT if won.round_limit else Termination.NORMAL
+        return self._result(self._termination(ended), won.winners or self._leaders(), settlement=won.settlement)
+
+    def _termination(self, by_the_rules: Termination) -> Termination:
+        """A game in which a seat forfeited is told so, also when the others played it to its end."""
+        forfeited = self._forfeited()
+        return by_the_rules if forfeited is None or forfeited.forfeited is None else forfeited.forfeited
+
+    def _forfeited(self) -> Seat | None:
+        """The first seat that forfeited."""
+        for entry in self.history:
+            if isinstance(entry, Forfeited):
+                return self.seats[entry.seat]
+        return next((seat for seat in self.seats if seat.forfeited is not None), None)
+
+    def _leaders(self) -> tuple[int, ...]:
+        """Who has the most points of those who play to the end."""
+        totals = {seat.number: self.game.totals[seat.number] for seat in self.seats if seat.forfeited is None}
+        return tuple(seat for seat, total in totals.items() if total == max(totals.values()))
+
+    def _result(
+        self,
+        termination: Termination,
+        winners: Sequence[int],
+        *,
+        settlement: tuple[int, ...] = (),
+        sentence: str = "",
+    ) -> GameResult:
+        to_blame = self._forfeited() if self.state is TableState.PLAYING else None
+        if to_blame is not None and any(self.seats[seat].forfeited is not None for seat in winners):
+            winners = [seat for seat in winners if self.seats[seat].forfeited is None] or self._leaders()
+        return GameResult(
+            termination=termination,
+            winners=tuple(winners),
+            totals=tuple(self.game.totals),
+            settlement=settlement,
+            at_fault=None if to_blame is None else to_blame.number,
+            overrun_ms=to_blame.overrun_ms if to_blame is not None and termination is Termination.TIMEOUT else 0,
+            record=self.creation.record or self.creation.name,
+            rounds=self.game.rounds_played,
+            sentence=sentence or self._sentence(winners),
+        )
+
+    def _sentence(self, winners: Sequence[int]) -> str:
+        names = " and ".join(self.seats[seat].name for seat in winners)
+        points = max((self.game.totals[seat] for seat in winners), default=0)
+        if len({self.rules.sides[seat] for seat in winners}) > 1:
+            return f"{names} share the lead with {points} points"
+        return f"{names} won with {points} points"
+
+    def _end(self, result: GameResult) -> GameEnded:
+        self.state, self.result = TableState.FINISHED, result
+        return GameEnded(result)
+
+
+class FoldMismatch(Exception):
+    """The same entries do not give the same events any more: rules or code have changed."""
+
+
+def fold(creation: Creation, rules: Rules, entries: Iterable[tuple[Entry, str]]) -> Table:
+    """The table after these entries, each with the digest of the events that it caused when it was new.
+
+    Raises FoldMismatch.
+    """
+    table = Table(creation, rules)
+    for number, (entry, digest) in enumerate(entries, 1):
+        if digest_of_events(table.enter(entry)) != digest:
+            raise FoldMismatch(f"entry {number} of table {creation.name} does not give the events that it once gave")
+    return table
