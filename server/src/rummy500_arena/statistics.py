@@ -3,7 +3,7 @@
 The unit of chance is the deal: the games of one deal share their packs, so a deal counts as one observation, the mean
 of what a bot scored over all its seatings. Only complete deals count. The interval for a mean of n observations is
 Student's: mean +- t(0.975, n - 1) * s / sqrt(n). Sources: Student, "The probable error of a mean", Biometrika 6 (1908);
-Abramowitz and Stegun, 26.7.1 for the distribution and 26.5.8 for the continued fraction of the incomplete beta function.
+Abramowitz and Stegun, 26.7.1 for the distribution, 26.5.8 for the continued fraction of the incomplete beta.
 """
 
 from __future__ import annotations

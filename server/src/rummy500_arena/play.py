@@ -1,0 +1,48 @@
+"""Plays one game between bots without a table, a clock or a wire: for tests and for simulations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rummy500_bots import Bot, Decision
+from rummy500_engine.actions import Action
+from rummy500_engine.events import Event
+from rummy500_engine.game import Game
+from rummy500_engine.shuffle import seed_for, shuffle
+from rummy500_engine.view import redact, seat_view
+
+Watcher = Callable[[int, Action, Sequence[Event]], object]
+"""Told of each action that was applied: its seat, the action, what happened."""
+
+
+def deal_next(game: Game, seed: bytes) -> list[Event]:
+    """Deals the game's next round from the game's own seed: round k from `seed_for(seed, "round", k)`."""
+    round_seed = seed_for(seed, "round", game.rounds_played + 1)
+    return game.deal(shuffle(round_seed, game.rules.pack), seed=round_seed)
+
+
+def play_game(game: Game, bots: Sequence[Bot], *, seed: bytes, watcher: Watcher | None = None) -> Game:
+    """Plays the game to its end, a bot for each seat. A bot's mistake raises Refused."""
+    unseen: list[list[Event]] = [[] for _ in bots]
+
+    def publish(events: Sequence[Event]) -> None:
+        for seat, waiting in enumerate(unseen):
+            waiting.extend(redact(event, seat) for event in events)
+
+    while True:
+        if game.needs_deal:
+            publish(deal_next(game, seed))
+        asked = game.to_act()
+        if not asked:
+            return game
+        seat = asked[0]
+        decision = Decision(seat_view(game, seat), game.rules, tuple(unseen[seat]))
+        unseen[seat].clear()
+        answer = bots[seat].act(decision)
+        for action in answer if isinstance(answer, Sequence) else (answer,):
+            events = game.apply(seat, action)
+            publish(events)
+            if watcher is not None:
+                watcher(seat, action, events)
+            if seat not in game.to_act() or game.needs_deal:
+                break
