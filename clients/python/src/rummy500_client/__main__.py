@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from rummy500_client.commands import bot, demo, match, play, rules, scenario, tables, variants, watch
 from rummy500_client.errors import ClientError
+from rummy500_client.options import Subparsers
 
 GROUP = "rummy500.commands"
 """Entry points of this group are callables `add(subparsers) -> None`. Each adds a parser whose default `run` is a
@@ -59,8 +60,19 @@ def _parser() -> argparse.ArgumentParser:
             point.load()(subparsers)
         except Exception as error:
             where = point.dist.name if point.dist else point.value
-            _fail(f"the command {point.name!r} of {where} cannot be loaded: {error}", 0)
+            _add_broken(subparsers, point.name, f"{point.name} of {where} cannot be loaded: {error}")
     return parser
+
+
+def _add_broken(subparsers: Subparsers, name: str, sentence: str) -> None:
+    """A command that cannot be loaded hurts those only who use it."""
+
+    def run(arguments: argparse.Namespace) -> int:
+        raise ClientError(sentence)
+
+    broken = subparsers.add_parser(name, help="cannot be loaded")
+    broken.add_argument("rest", nargs=argparse.REMAINDER)
+    broken.set_defaults(run=run)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from rummy500.v1.rules_pb2 import Option, RulesChoice
 from rummy500.v1.table_pb2 import BuiltinBot
@@ -13,8 +13,7 @@ from rummy500_client.connection import Connection, verify_token
 from rummy500_client.errors import ClientError
 from rummy500_client.state import own_token
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 SERVER = "RUMMY500_SERVER"
 TOKEN = "RUMMY500_TOKEN"
