@@ -288,6 +288,10 @@ class MeldCatalogue:
 
     def _read(self, asked: LayMeld) -> list[Shape]:
         said = asked.stands_for or asked.cards
+        if len(said) != len(asked.cards):
+            return []
+        if any(card not in (JOKER, face) for card, face in zip(asked.cards, said, strict=True)):
+            return []  # only a joker stands for another card
         naturals = sum(card != JOKER for card in asked.cards)
         if len(asked.cards) < SHORTEST or naturals < max(1, self.jokers.min_natural):
             return []

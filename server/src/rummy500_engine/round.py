@@ -223,9 +223,9 @@ class Round:
             self.known[seat] = add(self.known[seat], card)
 
     def _give(self, seat: int, card: Card) -> None:
-        hand = self.hands[seat] = remove(self.hands[seat], card)
+        self.hands[seat] = remove(self.hands[seat], card)
         known = self.known[seat]
-        if known & ~hand:
+        if known >> card & 1:  # whether the hand has a twin of it is nobody's business (RULES 4)
             self.known[seat] = remove(known, card)
 
     def _meld(self, seat: int, shape: Shape, end: End | None, events: list[Event]) -> None:
