@@ -92,7 +92,9 @@ def _verify(where: str, field: str, wanted: Any, seen: Seen) -> None:
 def _verify_score(where: str, field: str, wanted: Any, seen: Seen) -> None:
     """What only the events of the round's end tell."""
     scored = next((event.round_scored for event in reversed(seen.events) if event.HasField("round_scored")), None)
-    won = next((event.game_won.result for event in reversed(seen.events) if event.HasField("game_won")), None)
+    # A table that was set up at a position ends with its round; only the phase tells whether the game was won, too.
+    is_won = seen.view.phase == PHASE_GAME_OVER
+    won = next((event.game_won.result for event in seen.events if is_won and event.HasField("game_won")), None)
     match field:
         case "round_scores":
             scores = {score.seat: score.round_score for score in scored.scores} if scored else {}
