@@ -1,0 +1,201 @@
+"""The command `rummy500-server` as a host meets it: real processes, ports, files and signals."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tests.server.running import bearer, channel_to, environment, serve, server_process
+
+from rummy500.v1 import rules_service_pb2 as pb
+from rummy500.v1.rules_service_pb2_grpc import RulesServiceStub
+
+
+async def refused_start(*flags: str, **more: str) -> str:
+    """Starts a server that must not start; what it says."""
+    process = await serve(*flags, **more)
+    output, errors = await process.communicate()
+    assert (process.returncode, output) == (2, b"")
+    (sentence,) = errors.decode().splitlines()
+    assert sentence.startswith("rummy500-server: ")
+    return sentence
+
+
+async def test_it_serves_health_and_reflection_for_every_service(tmp_path: Path) -> None:
+    async with server_process(tmp_path / "games.db") as server, channel_to(server.address) as channel:
+        health: Any = health_pb2_grpc.HealthStub(channel)
+        reflection: Any = reflection_pb2_grpc.ServerReflectionStub(cast(Any, channel))
+        reflected = reflection.ServerReflectionInfo(iter([reflection_pb2.ServerReflectionRequest(list_services="")]))
+        names = {each.name async for answer in reflected for each in answer.list_services_response.service}
+        ours = {name for name in names if name.startswith("rummy500.v1.")}
+        assert "rummy500.v1.RulesService" in ours
+        for name in ("", *ours):
+            checked = await health.Check(health_pb2.HealthCheckRequest(service=name))
+            assert checked.status == health_pb2.HealthCheckResponse.SERVING
+
+
+async def test_a_second_server_on_the_same_port_is_refused(tmp_path: Path) -> None:
+    async with server_process(tmp_path / "games.db") as server:
+        host, port = server.address.rsplit(":", 1)
+        sentence = await refused_start("--port", port, "--database", str(tmp_path / "other.db"))
+        assert sentence == f"rummy500-server: cannot listen on {host}:{port}: Address already in use"
+
+
+async def test_a_second_server_on_the_same_database_is_refused(tmp_path: Path) -> None:
+    database = str(tmp_path / "games.db")
+    async with server_process(tmp_path / "games.db"):
+        sentence = await refused_start("--port", "0", "--database", database)
+        assert sentence == f"rummy500-server: the database {database} is in use by another server"
+
+
+async def test_a_database_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    database = str(tmp_path / "missing" / "games.db")
+    sentence = await refused_start("--port", "0", "--database", database)
+    assert sentence == f"rummy500-server: the database {database} cannot be opened: No such file or directory"
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    database = tmp_path / "letter.txt"
+    database.write_text("Dear Anna, " * 500)
+    sentence = await refused_start("--port", "0", "--database", str(database))
+    assert sentence.endswith("is damaged or no database; nothing was changed")
+    assert database.read_text() == "Dear Anna, " * 500
+
+
+async def test_a_host_that_is_none_is_refused(tmp_path: Path) -> None:
+    sentence = await refused_start("--host", "no.such.host.invalid", "--database", str(tmp_path / "games.db"))
+    assert sentence.startswith("rummy500-server: cannot listen on no.such.host.invalid:50500: ")
+
+
+@pytest.mark.parametrize(
+    ("flags", "more", "sentence"),
+    [
+        (["--port", "many"], {}, "--port is 'many': it must be a whole number"),
+        ([], {"RUMMY500_LOG_LEVEL": "loud"}, "--log-level is 'loud': it may be debug or info or warning or error"),
+        ([], {"RUMMY500_PROT": "1"}, "RUMMY500_PROT is no setting; the settings are in `rummy500-server serve --help`"),
+    ],
+)
+async def test_a_bad_setting_is_refused(flags: list[str], more: dict[str, str], sentence: str) -> None:
+    assert await refused_start(*flags, **more) == f"rummy500-server: {sentence}"
+
+
+async def test_print_config_shows_where_each_setting_came_to_and_starts_nothing(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "rummy500_server", "serve", "--print-config", "--port", "7"],
+        env=environment() | {"RUMMY500_DECISION_MS": "1234", "RUMMY500_PORT": "8"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert {"RUMMY500_PORT=7", "RUMMY500_DECISION_MS=1234", "RUMMY500_HOST=127.0.0.1"} <= set(run.stdout.splitlines())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_stops_it_and_closes_the_database(tmp_path: Path, number: signal.Signals) -> None:
+    async with server_process(tmp_path / "games.db", "--log-format", "json") as server:
+        server.signal(number)
+        status, errors = await server.ended()
+    lines = [json.loads(line) for line in errors.splitlines()]
+    assert status == 0
+    assert [line["event"] for line in lines] == ["server.started", "server.draining", "server.stopped"]
+    assert lines[1]["reason"] == number.name
+    assert [path.name for path in tmp_path.iterdir()] == ["games.db"]
+    with sqlite3.connect(tmp_path / "games.db") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+async def test_while_it_drains_health_says_so_and_open_streams_have_their_time(tmp_path: Path) -> None:
+    async with server_process(tmp_path / "games.db") as server, channel_to(server.address) as channel:
+        health: Any = health_pb2_grpc.HealthStub(channel)
+        watch = health.Watch(health_pb2.HealthCheckRequest())
+        states = aiter(watch)
+        assert (await anext(states)).status == health_pb2.HealthCheckResponse.SERVING
+        server.signal(signal.SIGTERM)
+        assert (await anext(states)).status == health_pb2.HealthCheckResponse.NOT_SERVING
+        watch.cancel()
+        assert (await server.ended())[0] == 0
+
+
+async def test_it_ends_with_the_program_that_started_it(tmp_path: Path) -> None:
+    async with server_process(tmp_path / "games.db") as server:
+        assert server.process.stdin is not None
+        server.process.stdin.close()
+        assert (await server.ended())[0] == 0
+
+
+async def test_the_ready_file_holds_the_address(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    async with server_process(tmp_path / "games.db", "--ready-file", str(ready)) as server:
+        assert ready.read_text() == server.address + "\n"
+
+
+async def test_killed_it_leaves_a_database_that_the_next_one_opens(tmp_path: Path) -> None:
+    async with server_process(tmp_path / "games.db") as server:
+        server.process.kill()
+        await server.ended()
+    async with server_process(tmp_path / "games.db") as server, channel_to(server.address) as channel:
+        await RulesServiceStub(channel).ListVariants(pb.ListVariantsRequest())
+
+
+async def test_garbled_bytes_are_a_bad_request_and_the_connection_lives_on(tmp_path: Path) -> None:
+    async with server_process(tmp_path / "games.db") as server, channel_to(server.address) as channel:
+        raw: Any = channel.unary_unary("/rummy500.v1.RulesService/GetVariant")
+        for garbled in (b"\xff\xff\xff", b"\x0a\x02\xff\xfe", b"\x0a\xff"):
+            with pytest.raises(grpc.aio.AioRpcError) as failed:
+                await raw(garbled)
+            assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        await RulesServiceStub(channel).ListVariants(pb.ListVariantsRequest())
+
+
+async def test_a_message_over_the_limit_is_refused_and_the_connection_lives_on(tmp_path: Path) -> None:
+    async with server_process(tmp_path / "games.db") as server, channel_to(server.address) as channel:
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await RulesServiceStub(channel).GetVariant(pb.GetVariantRequest(variant="x" * (64 << 10)))
+        assert failed.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        await RulesServiceStub(channel).ListVariants(pb.ListVariantsRequest())
+
+
+async def test_a_malformed_token_is_refused_at_every_method(tmp_path: Path) -> None:
+    async with server_process(tmp_path / "games.db") as server, channel_to(server.address) as channel:
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await RulesServiceStub(channel).ListVariants(pb.ListVariantsRequest(), metadata=bearer("short"))
+        assert failed.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_no_token_is_logged(tmp_path: Path) -> None:
+    token = "a-token-that-nobody-may-read-in-a-log"
+    async with server_process(tmp_path / "games.db", "--log-level", "debug", "--log-format", "json") as server:
+        async with channel_to(server.address) as channel:
+            rules = RulesServiceStub(channel)
+            await rules.ListVariants(pb.ListVariantsRequest(), metadata=bearer(token))
+            with pytest.raises(grpc.aio.AioRpcError):
+                await rules.GetVariant(pb.GetVariantRequest(), metadata=bearer(token))
+        server.signal(signal.SIGTERM)
+        _, errors = await server.ended()
+    lines = [json.loads(line) for line in errors.splitlines()]
+    assert token not in errors
+    assert any(line["event"] == "request.refused" and line["method"] == "GetVariant" for line in lines)
+
+
+async def test_an_address_of_ipv6_is_served(tmp_path: Path) -> None:
+    if not socket.has_ipv6 or not os.path.exists("/proc/net/if_inet6"):
+        pytest.skip("this machine has no IPv6")
+    async with server_process(tmp_path / "games.db", "--host", "::1") as server, channel_to(server.address) as channel:
+        assert server.address.startswith("[::1]:")
+        await asyncio.wait_for(channel.channel_ready(), 30)
