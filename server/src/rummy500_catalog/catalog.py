@@ -13,7 +13,7 @@ from rummy500_catalog.sheet import sheet
 from rummy500_engine import classic
 from rummy500_engine.plugins import Plugin, PluginSet
 from rummy500_engine.rules import Preset, Rules, compose
-from rummy500_engine.terms import Option, RulesRefused, VariantError
+from rummy500_engine.terms import RulesRefused, VariantError
 
 DEFAULT_PRESET = "classic"
 BASE_DISTRIBUTION = "rummy500"
@@ -58,7 +58,14 @@ class Catalog:
 
     def variants(self) -> tuple[ListedVariant, ...]:
         """The classic rules, then the installed variants by name, also those that are broken."""
-        return (self.variant(self._base.name), *(self.variant(name) for name in sorted(self._offers)))
+        pretenders = [
+            ListedVariant(
+                offer.name, offer.version, offer.distribution, problem="this is the name of the classic rules"
+            )
+            for offer in self._offers.get(self._base.name, ())
+        ]
+        others = [self.variant(name) for name in sorted(self._offers) if name != self._base.name]
+        return (self.variant(self._base.name), *pretenders, *others)
 
     def variant(self, name: str) -> ListedVariant:
         """One of them. Raises ChoiceRefused when it is not installed."""
@@ -175,13 +182,11 @@ class Catalog:
 
     @staticmethod
     def _described(plugin: Plugin, plugins: PluginSet, *, prefix: str) -> ListedVariant:
-        options = plugins.own(plugin, "rummy500_options") or ()
-        if not isinstance(options, Sequence) or not all(isinstance(option, Option) for option in options):
-            raise PluginSet.broken(plugin, "rummy500_options", f"answered {options!r}, which is no sequence of Option")
+        options = plugins.options(plugin)
         sentence = plugins.own(plugin, "rummy500_sentence") or ""
         if not isinstance(sentence, str):
             raise PluginSet.broken(plugin, "rummy500_sentence", f"answered {sentence!r}, which is no str")
-        return ListedVariant(plugin.name, plugin.version, plugin.distribution, sentence, tuple(options), prefix)
+        return ListedVariant(plugin.name, plugin.version, plugin.distribution, sentence, options, prefix)
 
     def _try(self, plugin: Plugin) -> None:
         """Composes a small table with it. A table that cannot be is no fault: some variants are not for two players."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pluggy
 
 from rummy500_engine.hooks import PROJECT, ComposedHooks, PlayHooks
-from rummy500_engine.terms import Points, RulesRefused, Table, VariantError
+from rummy500_engine.terms import Option, Points, RulesRefused, Table, VariantError
 
 Answer = TypeVar("Answer")
 
@@ -72,6 +72,12 @@ class PluginSet:
 
     def own(self, plugin: Plugin, hook: str, **question: Any) -> Any:
         return self._ask(plugin, hook, **question)
+
+    def options(self, plugin: Plugin) -> tuple[Option, ...]:
+        answer = self._ask(plugin, "rummy500_options") or ()
+        if not isinstance(answer, Sequence) or not all(isinstance(option, Option) for option in answer):
+            raise self.broken(plugin, "rummy500_options", f"answered {answer!r}, which is no sequence of Option")
+        return tuple(answer)
 
     def answers(self, hook: str, **question: Any) -> Iterator[tuple[Plugin, Any]]:
         """The answers that are not None, the classic rules' first."""

@@ -152,7 +152,7 @@ def _table(plugins: PluginSet, *, players: int, options: Mapping[str, object]) -
     known: dict[str, Option] = {}
     for plugin in plugins.all:
         prefix = f"{plugin.name}." if plugin is not plugins.base else ""
-        for option in plugins.own(plugin, "rummy500_options") or ():
+        for option in plugins.options(plugin):
             known[prefix + option.name] = option
     values: dict[str, OptionValue] = {key: option.default for key, option in known.items()}
     for key, value in options.items():
