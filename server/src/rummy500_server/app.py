@@ -6,6 +6,8 @@ open registers with `on_stop`; these are called in reverse order, before the jou
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -20,7 +22,7 @@ from rummy500.v1 import rules_service_pb2, rules_service_pb2_grpc
 from rummy500_catalog import Catalog
 from rummy500_server.drain import Drain
 from rummy500_server.interceptors import AroundEveryMethod
-from rummy500_server.journal import Journal, MemoryJournal
+from rummy500_server.journal import Journal, JournalError, MemoryJournal
 from rummy500_server.journal_sqlite import SqliteJournal
 from rummy500_server.limits import Usage
 from rummy500_server.services.rules import RulesServicer
@@ -30,6 +32,8 @@ log = structlog.stdlib.get_logger("rummy500")
 
 KEEPALIVE_MS = 10_000
 """The fastest that a client may ping."""
+SWEEP_SECONDS = 3_600.0
+"""How often expired documents are dropped."""
 LAST_MOMENT = 0.5
 """Seconds for calls that are still open when the time to drain is over."""
 
@@ -92,8 +96,13 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None) -> App
         grpc_server=grpc.aio.server(interceptors=[AroundEveryMethod(usage)], options=_options(settings)),
         health=health.aio.HealthServicer(),
     )
-    for add in SERVICES:
-        app.service_names.append(await add(app))
+    app.on_stop(_every(SWEEP_SECONDS, journal.forget_expired))
+    try:
+        for add in SERVICES:
+            app.service_names.append(await add(app))
+    except BaseException:
+        await app.stop(drain_seconds=0)
+        raise
     health_pb2_grpc.add_HealthServicer_to_server(app.health, app.grpc_server)
     names = (*app.service_names, health.SERVICE_NAME, reflection.SERVICE_NAME)
     reflection.enable_server_reflection(names, app.grpc_server)
@@ -107,6 +116,27 @@ async def _rules(app: App) -> str:
 
 SERVICES: tuple[Callable[[App], Awaitable[str]], ...] = (_rules,)
 """Each adds one service to the server, with the rooms behind it, and answers its full name."""
+
+
+def _every(seconds: float, do: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    """Does it now and again and again; answers how to end that. A journal that fails is tried the next time."""
+
+    async def repeat() -> None:
+        while True:
+            try:
+                await do()
+            except JournalError as error:
+                log.error("journal.failed", sentence=str(error))
+            await asyncio.sleep(seconds)
+
+    task = asyncio.create_task(repeat())
+
+    async def end() -> None:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+    return end
 
 
 def _options(settings: Settings) -> list[tuple[str, int]]:
