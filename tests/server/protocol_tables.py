@@ -1,0 +1,86 @@
+"""The tables of docs/protocol.md, made from the code that they describe.
+
+`python -m tests.server.protocol_tables` writes them into the page, between their marks; a test compares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+from rummy500_engine.cards import FACES, JOKER, cards_text
+from rummy500_engine.refusals import Refusal
+from rummy500_engine.shuffle import seed_for, shuffle
+from rummy500_server.access import METHODS
+from rummy500_server.settings import Settings, flag, variable
+from rummy500_server.status import Reason
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/protocol.md"
+
+
+def errors() -> str:
+    rows = [
+        f"| `{reason.name}` | {reason.kind.code.name} | {reason.kind.meaning} | {reason.kind.remedy} |"
+        for reason in Reason
+    ]
+    return "\n".join(["| reason | status | meaning | what to do |", "| --- | --- | --- | --- |", *rows])
+
+
+def refusals() -> str:
+    rows = [f"| `{refusal.name}` | {refusal.value} |" for refusal in Refusal]
+    return "\n".join(["| code | meaning |", "| --- | --- |", *rows])
+
+
+def access() -> str:
+    rows = [
+        f"| `{service}` | `{method}` | {who.value} |"
+        for service, methods in METHODS.items()
+        for method, who in methods.items()
+    ]
+    return "\n".join(["| service | method | who |", "| --- | --- | --- |", *rows])
+
+
+def settings() -> str:
+    rows = [
+        f"| `{flag(each.name)}` | `{variable(each.name)}` | `{each.default}` | {each.metadata['sentence']} |"
+        for each in fields(Settings)
+    ]
+    return "\n".join(["| flag | variable | default | what it is |", "| --- | --- | --- | --- |", *rows])
+
+
+def vectors() -> str:
+    counted = bytes(range(32))
+    given = [
+        ("52 cards", bytes(32), 0, FACES),
+        ("52 cards", seed_for(counted, "round", 1), 0, FACES),
+        ("52 cards and 2 jokers", counted, 1, (*FACES, JOKER, JOKER)),
+    ]
+    blocks = [
+        "\n".join(
+            (
+                f"    seed   {seed.hex()}",
+                f"    stream {stream}",
+                f"    pack   {pack}",
+                f"    order  {cards_text(shuffle(seed, cards, stream=stream))}",
+            )
+        )
+        for pack, seed, stream, cards in given
+    ]
+    return "\n\n".join(blocks)
+
+
+TABLES = {"errors": errors, "refusals": refusals, "access": access, "settings": settings, "vectors": vectors}
+
+
+def filled(page: str) -> str:
+    """The page with each table between its marks."""
+    for name, make in TABLES.items():
+        mark, end = f"<!-- {name} -->", "<!-- end -->"
+        assert page.count(mark) == 1, f"the page must have the mark of {name} once"
+        start = page.index(mark) + len(mark)
+        page = f"{page[:start]}\n\n{make()}\n\n{page[page.index(end, start) :]}"
+    return page
+
+
+if __name__ == "__main__":
+    PAGE.write_text(filled(PAGE.read_text()))
