@@ -95,6 +95,15 @@ class Passed:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchanged:
+    """`card` took the place of the joker that stood for it in a meld; the joker went to the seat's hand."""
+
+    seat: int
+    meld: int
+    card: Card
+
+
+@dataclass(frozen=True, slots=True)
 class PollOpened:
     """Several seats are asked; `variant` names who asks, `name` the phase, `card` the discard that led to it."""
 
@@ -182,6 +191,7 @@ Event = (
     | LaidOff
     | Discarded
     | Passed
+    | Exchanged
     | PollOpened
     | PollClosed
     | TurnPassed

@@ -121,6 +121,10 @@ class ComposedHooks:
         """Whether the winner collects the differences at the end. *One answer.*"""
 
     @hookspec
+    def rummy500_depends_on_arrival(self, table: Table) -> bool | None:
+        """Whether the outcome may depend on which seat's message arrives first; no match is played so. *Any of.*"""
+
+    @hookspec
     def rummy500_verbs(self, table: Table) -> Sequence[str] | None:
         """The verbs of the variant's own actions, as typed. *Own*; a verb claimed twice is refused, naming both."""
 
@@ -164,6 +168,13 @@ class PlayHooks:
     @hookspec
     def rummy500_poll_actions(self, table: Table, round: Round, seat: int) -> Sequence[Action] | None:
         """What a waiting seat may answer to the open poll. *Own.*"""
+
+    @hookspec
+    def rummy500_false_answer(
+        self, table: Table, round: Round, seat: int, action: Action
+    ) -> Sequence[VariantEvent] | None:
+        """What a refused call by a seat that still has to answer brings about; None: nothing. If it brings about
+        anything, it counts as that seat's pass (RULES 3.7). *Own.*"""
 
     @hookspec
     def rummy500_poll_result(self, table: Table, round: Round) -> Sequence[Event] | None:

@@ -26,6 +26,7 @@ from rummy500_engine.actions import (
     VariantAction,
     lay_off,
 )
+from rummy500_engine.calls import canonical_call
 from rummy500_engine.cards import (
     DISTINCT,
     JOKER,
@@ -68,7 +69,10 @@ LISTED_AT_MOST = 2_000
 def legal_actions(round: Round, seat: int, *, limit: int = LISTED_AT_MOST) -> list[Action]:
     """What the seat may do now, each action once, in canonical form; at most `limit` of them."""
     if round.poll is not None:
-        return list(_poll_actions(round, seat))[:limit]
+        answers = list(_poll_actions(round, seat))
+        if _may_draw_meanwhile(round, seat):
+            answers += _draws(round, seat)
+        return answers[:limit]
     if seat != round.turn or round.phase is _OVER:
         return []
     if round.phase is _DRAW:
@@ -188,6 +192,11 @@ def _poll_actions(round: Round, seat: int) -> Iterable[Action]:
     return answers
 
 
+def _may_draw_meanwhile(round: Round, seat: int) -> bool:
+    """Whether the seat may close the open poll by drawing (RULES 3.4, first_received)."""
+    return round.poll is not None and round.poll.draw_closes and seat == round.turn and bool(round.stock)
+
+
 # --- one action
 
 _PHASE_OF: dict[type, Phase] = {
@@ -206,7 +215,7 @@ def verify(round: Round, seat: int, action: Action) -> Move:
     kind = type(action)
     if seat != round.turn or _PHASE_OF.get(kind) is not round.phase or kind is VariantAction:
         _verify_moment(round, seat, action)
-        if round.poll is not None:
+        if round.poll is not None and not isinstance(action, Draw | Take):
             return None
     match action:
         case Discard():
@@ -235,7 +244,8 @@ def _verify_moment(round: Round, seat: int, action: Action) -> None:
     if isinstance(action, VariantAction) and action.variant not in round.rules.perform:
         raise Refused(Refusal.UNKNOWN_ACTION, f"there is no action {action.verb!r} at this table")
     if round.poll is not None:
-        _verify_answer(round, seat, action)
+        if not (isinstance(action, Draw | Take) and _may_draw_meanwhile(round, seat)):
+            _verify_answer(round, seat, action)
         return
     if isinstance(action, Call):
         raise Refused(Refusal.NO_CALL_OPEN, "no call window is open")
@@ -388,5 +398,7 @@ def canonical(round: Round, action: Action) -> Action:
             face, end = readings[0]
             two_ends = len(meld.ends_taking(face)) > 1
             return LayOff(card, number, end if two_ends else None, face if card == JOKER else None)
+        case Call():
+            return canonical_call(round, action)
         case _:
             return action

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from inspect import iscoroutinefunction
 from typing import Any, TypeVar
 
 import pluggy
 
 from rummy500_engine.hooks import PROJECT, ComposedHooks, PlayHooks
-from rummy500_engine.terms import Option, Points, RulesRefused, Table, VariantError
+from rummy500_engine.refusals import Refused
+from rummy500_engine.terms import Option, Points, Poll, RulesRefused, Table, VariantError
 
 Answer = TypeVar("Answer")
+BASE_VERBS = frozenset(("draw", "take", "meld", "layoff", "discard", "pass", "call"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class PluginSet:
             raise self.broken(plugin, "registration", str(error)) from error
         for caller in manager.get_hookcallers(plugin.implementation) or ():
             implementation = caller.get_hookimpls()[-1]
+            if iscoroutinefunction(implementation.function):
+                raise self.broken(plugin, caller.name, "is asynchronous; a hook answers at once")
             self._hooks.setdefault(caller.name, {})[plugin.name] = _narrowed(
                 implementation.function, implementation.argnames
             )
@@ -90,7 +95,7 @@ class PluginSet:
         """*One answer*: the variants' if there is one, else the classic rules'."""
         chosen: tuple[Plugin, Answer] | None = None
         for plugin, answer in self.answers(hook, **question):
-            self._expect(plugin, hook, answer, kind)
+            self.expect(plugin, hook, answer, kind)
             if chosen is not None and chosen[0] is not self.base and chosen[1] != answer:
                 raise _conflict(hook, chosen[0], plugin)
             chosen = (plugin, answer)
@@ -101,7 +106,7 @@ class PluginSet:
         """*Field by field*: as `one`, for each field of the answer."""
         merged: dict[str, tuple[Plugin, Any]] = {}
         for plugin, answer in self.answers(hook, **question):
-            self._expect(plugin, hook, answer, kind)
+            self.expect(plugin, hook, answer, kind)
             for field in fields(answer):
                 value = getattr(answer, field.name)
                 if value is None:
@@ -113,14 +118,18 @@ class PluginSet:
         return {name: value for name, (_, value) in merged.items()}
 
     def most_specific(self, hook: str, about: str, **question: Any) -> int:
-        best: tuple[Plugin, Points] | None = None
-        for plugin, answer in self.answers(hook, **question):
-            self._expect(plugin, hook, answer, Points)
-            if best is None or answer.specificity > best[1].specificity:
-                best = (plugin, answer)
-            elif answer.specificity == best[1].specificity and answer.points != best[1].points:
-                raise _conflict(f"{hook} ({about})", best[0], plugin)
-        return best[1].points if best else 0
+        """The points at the highest specificity; a variant's go before the classic rules' of the same."""
+        given = list(self.answers(hook, **question))
+        for plugin, answer in given:
+            self.expect(plugin, hook, answer, Points)
+        top = max((answer.specificity for _, answer in given), default=None)
+        best = [(plugin, answer) for plugin, answer in given if answer.specificity == top]
+        if len(best) > 1 and best[0][0] is self.base:
+            del best[0]
+        for plugin, answer in best[1:]:
+            if answer.points != best[0][1].points:
+                raise _conflict(f"{hook} ({about})", best[0][0], plugin)
+        return best[0][1].points if best else 0
 
     def bound(self, hook: str, table: Table) -> tuple[tuple[str, Callable[..., Any]], ...]:
         """The functions of the plugins that implement a hook of play, by variant; a raise becomes a VariantError."""
@@ -135,13 +144,17 @@ class PluginSet:
         """verb -> variant."""
         owners: dict[str, Plugin] = {}
         for plugin, verbs in self.answers("rummy500_verbs", table=table):
+            self.expect(plugin, "rummy500_verbs", verbs, Sequence)
             for verb in verbs:
+                if not (isinstance(verb, str) and verb.isalpha() and verb.islower()) or verb in BASE_VERBS:
+                    problem = f"answered {verb!r}, which is no lower-case word of its own"
+                    raise self.broken(plugin, "rummy500_verbs", problem)
                 if verb in owners:
                     raise _conflict(f"rummy500_verbs ({verb})", owners[verb], plugin)
                 owners[verb] = plugin
         return {verb: plugin.name for verb, plugin in sorted(owners.items())}
 
-    def _expect(self, plugin: Plugin, hook: str, answer: object, kind: type) -> None:
+    def expect(self, plugin: Plugin, hook: str, answer: object, kind: type) -> None:
         if not isinstance(answer, kind):
             raise self.broken(plugin, hook, f"answered {answer!r}, which is no {kind.__name__}")
 
@@ -160,13 +173,28 @@ def _narrowed(function: Callable[..., Any], names: Sequence[str]) -> Callable[..
     return ask
 
 
+_IN_PLAY: dict[str, type] = {
+    "rummy500_veto": Refused,
+    "rummy500_adjustments": Mapping,
+    "rummy500_view": Mapping,
+    "rummy500_poll": Poll,
+    "rummy500_state": object,
+}
+"""What hooks of play answer, where it is not a sequence."""
+
+
 def _guarded(plugin: Plugin, hook: str, function: Callable[..., Any], table: Table) -> Callable[..., Any]:
+    kind = _IN_PLAY.get(hook, Sequence)
+
     def ask(**question: Any) -> Any:
         try:
-            return function(table=table, **question)
+            answer = function(table=table, **question)
         except VariantError:
             raise
         except Exception as error:
             raise PluginSet.broken(plugin, hook, f"raised {type(error).__name__}: {error}") from error
+        if answer is not None and not isinstance(answer, kind):
+            raise PluginSet.broken(plugin, hook, f"answered {answer!r}, which is no {kind.__name__}")
+        return answer
 
     return ask

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 
 class Refusal(Enum):
@@ -40,6 +41,9 @@ class Refused(Exception):
 
     reason: Refusal | str
     sentence: str
+    events: tuple[Any, ...] = ()
+    """What happened all the same: only a false call that costs points leaves a trace (RULES 3.7). Such a refusal is
+    journaled and shown as an action is."""
 
     @property
     def code(self) -> str:

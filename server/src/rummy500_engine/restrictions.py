@@ -138,7 +138,9 @@ def can_take(round: Round, seat: int, index: int) -> bool:
         first_play=rules.take_duty.first_play and bool(must),
         new_meld=rules.take_duty.new_meld,
     )
-    return can_finish(rules, state)
+    return can_finish(rules, state) or (
+        bool(rules.actions) and not dead_end_on_copy(round, seat, Take(target, index + 1), index)
+    )
 
 
 # --- discards
@@ -273,7 +275,7 @@ def _stranding(
             return Refused(Refusal.TAKEN_CARD_WOULD_STRAND, "after this play the turn could not be ended at this table")
         return None
     state = _turn_state(round, seat, hand=hand, must=must, melds=melds, points=points)
-    if can_finish(rules, state):
+    if can_finish(rules, state) or (rules.actions and not dead_end_on_copy(round, seat, action, move)):
         return None
     if not can_finish(rules.unlimited, state):
         return _strands(round, must)
@@ -319,30 +321,45 @@ def dead_end_on_copy(round: Round, seat: int, action: Action, move: Move) -> boo
     the vetoes and the actions of variants."""
     after = round.clone()
     after.play_verified(seat, action, move)
-    return not _finishes_by_play(after, seat, set())
+    return not finishes_by_play(after, seat)
 
 
-def _finishes_by_play(round: Round, seat: int, dead: set[object]) -> bool:
+def finishes_by_play(round: Round, seat: int, dead: set[object] | None = None) -> bool:
+    """Whether the seat's turn, as it stands, can be finished; `dead` holds positions known not to be."""
     if round.phase is not _PLAY or round.turn != seat:
         return True
-    if not round.rules.vetoes:
-        state = _turn_state(
-            round, seat, hand=round.hands[seat], must=round.must_use, melds=tuple(round.melds), points=None
-        )
-        return can_finish(round.rules, state)
-    key = (round.hands[seat], round.must_use, tuple(meld.placed for meld in round.melds))
+    dead = set() if dead is None else dead
+    key = (round.hands[seat], round.must_use, tuple((meld.id, meld.fits, meld.length) for meld in round.melds))
     if key in dead:
         return False
-    if any(discard_refusal(round, seat, card) is None for card in set(cards_of(round.hands[seat]))):
+    if _ends_now(round, seat) or any(finishes_by_play(after, seat, dead) for after in _played_on(round, seat)):
         return True
-    for action, move in _formal_plays(round, seat):
-        if veto(round, seat, action) is None:
-            after = round.clone()
-            after.play_verified(seat, action, move)
-            if _finishes_by_play(after, seat, dead):
-                return True
     dead.add(key)
     return False
+
+
+def _ends_now(round: Round, seat: int) -> bool:
+    if round.rules.vetoes:
+        return any(discard_refusal(round, seat, card) is None for card in set(cards_of(round.hands[seat])))
+    melds = tuple(round.melds)
+    state = _turn_state(round, seat, hand=round.hands[seat], must=round.must_use, melds=melds, points=None)
+    return can_finish(round.rules, state)
+
+
+def _played_on(round: Round, seat: int) -> Iterator[Round]:
+    """Copies of the round after each thing that the search cannot foresee: variants' actions (they only exchange cards,
+    so that they may all come first) and, where variants may veto, every play."""
+    for _, ask in round.rules.actions:
+        for action in ask(round=round, seat=seat) or ():
+            after = round.clone()
+            after.play_verified(seat, action, None)
+            yield after
+    if round.rules.vetoes:
+        for play, move in _formal_plays(round, seat):
+            if veto(round, seat, play) is None:
+                after = round.clone()
+                after.play_verified(seat, play, move)
+                yield after
 
 
 def _formal_plays(round: Round, seat: int) -> Iterator[tuple[Action, Move]]:

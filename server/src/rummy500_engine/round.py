@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from rummy500_engine import legal
-from rummy500_engine.actions import Action, Discard, Draw, End, LayMeld, LayOff, Pass, Take, VariantAction
-from rummy500_engine.cards import Card, Mask, add, cards_of, remove
+from rummy500_engine.actions import PASS, Action, Call, Discard, Draw, End, LayMeld, LayOff, Pass, Take, VariantAction
+from rummy500_engine.cards import JOKER, Card, Mask, add, cards_of, remove
 from rummy500_engine.events import (
     DrewFromStock,
     Event,
+    Exchanged,
     LaidOff,
     Melded,
     Passed,
@@ -31,7 +32,8 @@ from rummy500_engine.events import (
     discarded,
     drew_from_stock,
 )
-from rummy500_engine.melds import Meld, Shape
+from rummy500_engine.melds import Meld, Placed, Shape
+from rummy500_engine.refusals import Refused
 from rummy500_engine.restrictions import Fit, Move, duty_of
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import shuffle
@@ -164,14 +166,22 @@ class Round:
 
     def apply(self, seat: int, action: Action) -> list[Event]:
         """Plays the action and returns what happened. Raises Refused, and then nothing has changed."""
-        return self.play_verified(seat, action, legal.verify(self, seat, action))
+        try:
+            move = legal.verify(self, seat, action)
+        except Refused as refused:
+            self._false_answer(seat, action, refused)
+            raise
+        return self.play_verified(seat, action, move)
 
     def play_verified(self, seat: int, action: Action, move: Move) -> list[Event]:
         """Plays an action that `legal` has verified; `move` is what it means here."""
         events: list[Event] = []
         if self.poll is not None:
-            self._answer(self.poll, seat, action, events)
-            return events
+            if not isinstance(action, Draw | Take):
+                self._answer(self.poll, seat, action, events)
+                return events
+            events.append(PollClosed(self.poll.variant, self.poll.name, None))
+            self.poll = None
         match action:
             case Discard(card):
                 self._discard(seat, card, events)
@@ -280,7 +290,6 @@ class Round:
 
     def _end_turn(self, seat: int, card: Card | None, events: list[Event]) -> None:
         self.turns_played += 1
-        self._begin_fresh_turn()
         if card is not None and not self.hands[seat]:
             self.out, self.ending = seat, RoundEnd.OUT
         elif self.turns_played >= self.rules.max_turns:
@@ -310,6 +319,7 @@ class Round:
 
     def begin_turn(self, seat: int, events: list[Event]) -> None:
         """The seat is to draw; with an empty stock the table's rule decides (RULES 1.9 and `stock-out`)."""
+        self._begin_fresh_turn()
         self.turn, self.phase = seat, _DRAW
         if self.stock:
             return
@@ -345,10 +355,40 @@ class Round:
             if answered.waiting:
                 return
             result = (PollClosed(poll.variant, poll.name, None),)
-        self.poll = None
         self._evolve_all(result, events)
-        if self.phase is _POLL:
+        self._after_answers(events)
+
+    def _after_answers(self, events: list[Event]) -> None:
+        """Goes on when a poll has led to something: somebody is out, has the turn, or the next seat draws."""
+        self.poll = None
+        for seat, hand in enumerate(self.hands):
+            if not hand and self.ending is None and not self.rules.floating:
+                self.out, self.ending = seat, RoundEnd.OUT
+        if self.phase is _PLAY and self.ending is None:
+            self._after_play(self.turn, events)
+        else:
             self._go_on(events)
+
+    def _false_answer(self, seat: int, action: Action, refused: Refused) -> None:
+        """Lets the variant that asked answer a refused call: the one refusal that may leave a trace (RULES 3.7)."""
+        poll = self.poll
+        if poll is None or not isinstance(action, Call) or seat not in poll.waiting:
+            return
+        ask = self.rules.false_answer.get(poll.variant)
+        happened = ask(round=self, seat=seat, action=action) if ask is not None else None
+        if not happened:
+            return
+        events: list[Event] = []
+        self._evolve_all(happened, events)
+        self._answer(poll, seat, PASS, events)
+        refused.events = tuple(events)
+
+    def bring_about(self, happened: Sequence[Event]) -> list[Event]:
+        """Applies what a poll led to: for a look ahead on a copy."""
+        events: list[Event] = []
+        self._evolve_all(happened, events)
+        self._after_answers(events)
+        return events
 
     def _evolve_all(self, happened: Sequence[Event], events: list[Event]) -> None:
         for event in happened:
@@ -363,7 +403,6 @@ class Round:
                 assert tuple(self.pile[-len(cards) :]) == cards
                 del self.pile[-len(cards) :]
                 self._receive(seat, cards)
-                self.target, self.taken = cards[0], len(cards)
                 for card in must_use:
                     self.must_use = add(self.must_use, card)
                 events.append(event)
@@ -374,11 +413,13 @@ class Round:
                 self._lay_off(seat, number, card, face, end, events)
             case TurnPassed(seat, drawn):
                 events.append(event)
-                self.poll = None
                 if drawn:
                     self.turn, self.phase = seat, _PLAY
                 else:
                     self.next_seat = seat
+            case Exchanged(seat, number, card):
+                self._exchange(seat, number, card)
+                events.append(event)
             case PollClosed():
                 events.append(event)
             case VariantEvent(variant):
@@ -388,6 +429,14 @@ class Round:
                 events.append(event)
             case _:
                 raise AssertionError(f"a variant may not bring about {event}")
+
+    def _exchange(self, seat: int, number: int, card: Card) -> None:
+        meld = self.melds[number - 1]
+        index = next(i for i, placed in enumerate(meld.placed) if placed.card == JOKER and placed.face == card)
+        self._give(seat, card)
+        self._receive(seat, (JOKER,))
+        placed = Placed(card, card, seat, meld.placed[index].low)
+        self.melds[number - 1] = self.rules.catalogue.replaced(meld, index=index, placed=placed)
 
     # --- scores
 

@@ -78,6 +78,7 @@ class Rules:
     deal: Deal
     sides: tuple[int, ...]
     settles: bool
+    depends_on_arrival: bool
     target: int
     max_turns: int
     max_rounds: int
@@ -99,6 +100,7 @@ class Rules:
     polls: tuple[tuple[str, Bound], ...]
     poll_actions: Mapping[str, Bound]
     poll_result: Mapping[str, Bound]
+    false_answer: Mapping[str, Bound]
 
     @cached_property
     def unlimited(self) -> Rules:
@@ -182,6 +184,15 @@ def _hand_size(table: Table) -> int:
     return table.number("deal")
 
 
+def _sides(plugins: PluginSet, table: Table) -> tuple[int, ...]:
+    sides = plugins.one("rummy500_sides", tuple, table=table)
+    if len(sides) != table.players:
+        for plugin, answer in plugins.answers("rummy500_sides", table=table):
+            if answer == sides:
+                raise plugins.broken(plugin, "rummy500_sides", f"answered {answer!r} for {table.players} players")
+    return sides
+
+
 def _card_tables(plugins: PluginSet, table: Table, pack: Iterable[Card]) -> tuple[tuple[int, ...], ...]:
     size = JOKER + 1
     held, placed, low = [0] * size, [0] * size, [0] * size
@@ -207,8 +218,9 @@ def compose(base: Plugin, variants: Sequence[Plugin], *, players: int, options: 
         raise RulesRefused(f"{players} players: Rummy 500 is for {MIN_PLAYERS} to {MAX_PLAYERS}", field="players")
     plugins = PluginSet(base, variants)
     table = _table(plugins, players=players, options=options)
-    for _, refusal in plugins.answers("rummy500_table_refusal", table=table):
-        raise RulesRefused(str(refusal))
+    for plugin, refusal in plugins.answers("rummy500_table_refusal", table=table):
+        plugins.expect(plugin, "rummy500_table_refusal", refusal, str)
+        raise RulesRefused(refusal)
     pack = _pack(plugins, table)
     hand_size = _hand_size(table)
     deal = plugins.one("rummy500_deal", Deal, table=table)
@@ -248,8 +260,9 @@ def compose(base: Plugin, variants: Sequence[Plugin], *, players: int, options: 
         own_melds_only=plugins.one("rummy500_own_melds_only", bool, table=table),
         stock_out=stock_out,
         deal=deal,
-        sides=plugins.one("rummy500_sides", tuple, table=table),
+        sides=_sides(plugins, table),
         settles=plugins.one("rummy500_settles", bool, table=table),
+        depends_on_arrival=any(answer for _, answer in plugins.answers("rummy500_depends_on_arrival", table=table)),
         target=table.number("target"),
         max_turns=table.number("max_turns"),
         max_rounds=table.number("max_rounds"),
@@ -271,6 +284,7 @@ def compose(base: Plugin, variants: Sequence[Plugin], *, players: int, options: 
         polls=plugins.bound("rummy500_poll", table),
         poll_actions=dict(plugins.bound("rummy500_poll_actions", table)),
         poll_result=dict(plugins.bound("rummy500_poll_result", table)),
+        false_answer=dict(plugins.bound("rummy500_false_answer", table)),
     )
 
 

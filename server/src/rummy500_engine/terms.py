@@ -186,6 +186,10 @@ class Poll:
     by: int
     asked: tuple[int, ...]
     answers: tuple[tuple[int, object], ...] = ()
+    seconds: int = 0
+    """How long the answers may take before silence is a pass; 0: as the table's clock says."""
+    draw_closes: bool = False
+    """The next seat may draw meanwhile, from a stock that is not empty, which closes the poll."""
 
     @property
     def waiting(self) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from rummy500_engine.events import (
     Discarded,
     DrewFromStock,
     Event,
+    Exchanged,
     GameWon,
     LaidOff,
     Melded,
@@ -143,6 +144,7 @@ def redact(event: Event, seat: int | None) -> Event:
             | LaidOff()
             | Discarded()
             | Passed()
+            | Exchanged()
             | PollOpened()
             | PollClosed()
             | TurnPassed()
