@@ -159,6 +159,9 @@ class Bot:
         """What to do: an action, or several in order; they are applied until one reveals something new."""
         raise NotImplementedError(f"{type(self).__name__} has no method act(self, request)")
 
+    def connected(self) -> None:
+        """The server has let the bot in: from now on it can be seated under its name."""
+
     def game_started(self, game: GameStarted) -> None:
         """A game begins, or goes on after the connection was lost."""
 

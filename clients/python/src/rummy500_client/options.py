@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from rummy500.v1.rules_pb2 import Option, RulesChoice
 from rummy500.v1.table_pb2 import BuiltinBot
+from rummy500.v1.table_service_pb2 import AddBotRequest
 from rummy500_client.connection import Connection, verify_token
 from rummy500_client.errors import ClientError
 from rummy500_client.state import own_token
@@ -57,6 +58,14 @@ def read_builtin(text: str) -> BuiltinBot:
     if not name.strip():
         raise ClientError(f"{text!r} names no built-in bot")
     return BuiltinBot(name=name.strip(), settings=[_read_setting(setting, f"bot {name}:") for setting in settings])
+
+
+def read_seated_bot(text: str) -> AddBotRequest:
+    """Reads `easy`, `builtin:random,seed=3` or `connected:NAME`; the table is still to be filled in."""
+    kind, colon, name = text.partition(":")
+    if kind == "connected" and name:
+        return AddBotRequest(connected=name)
+    return AddBotRequest(builtin=read_builtin(name if colon and kind == "builtin" else text))
 
 
 def server_address(arguments: argparse.Namespace) -> str:

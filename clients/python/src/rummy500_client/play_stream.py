@@ -115,6 +115,8 @@ class BotPlayer:
         """What to send for one message. Its parts are read in the order of the contract."""
         if response.HasField("welcome"):
             self._wait = Backoff()
+            self.report(f"{self.name}: connected to {self.connection.address}")
+            self.bot.connected()
         for game in response.games_started:
             self._start(game)
         for refused in response.refusals:

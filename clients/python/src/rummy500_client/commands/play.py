@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rummy500.v1.rules_pb2 import RulesChoice
-from rummy500.v1.table_pb2 import BuiltinBot, ClockSettings, Table
+from rummy500.v1.table_pb2 import ClockSettings, Table
 from rummy500.v1.table_service_pb2 import AddBotRequest, CreateTableRequest, GetTableRequest, JoinTableRequest
 from rummy500_client.connection import Connection, new_secret
 from rummy500_client.displays import Display, JsonDisplay, TextDisplay
@@ -22,8 +22,8 @@ from rummy500_client.options import (
     add_rules,
     add_server,
     between,
-    read_builtin,
     read_rules,
+    read_seated_bot,
     token,
 )
 from rummy500_client.private_server import server_for
@@ -41,7 +41,9 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--resume", metavar="TABLE", nargs="?", const="", help="go on with a game (the last one)")
     parser.add_argument("--name", default="", help="the name that the others see")
     parser.add_argument("--players", type=between(2, 8), default=0, metavar="N", help="seats at the table")
-    parser.add_argument("--bots", metavar="NAME,…", default="", help=f"bots to seat, as easy,random; or {NO_BOTS}")
+    parser.add_argument(
+        "--bots", metavar="NAME,…", default="", help=f"bots to seat, as easy,random or connected:NAME; or {NO_BOTS}"
+    )
     parser.add_argument("--clock", type=between(1, 86_400), default=120, metavar="SECONDS", help="for one decision")
     parser.add_argument(
         "--seed", type=_seed, default=b"", metavar="HEX", help="64 hexadecimal digits, to repeat a game"
@@ -137,25 +139,25 @@ def _new_table(arguments: argparse.Namespace, connection: Connection) -> str:
     return connection.ask(connection.tables.CreateTable, request).table.name
 
 
-def _bots(arguments: argparse.Namespace) -> list[BuiltinBot]:
+def _bots(arguments: argparse.Namespace) -> list[AddBotRequest]:
     """The bots to seat: those named; when none are, an easy one for each seat of a private table."""
     if arguments.bots == NO_BOTS or (not arguments.bots and arguments.server):
         return []
     if not arguments.bots:
-        return [read_builtin("easy")] * ((arguments.players or 2) - 1)
+        return [read_seated_bot("easy") for _ in range((arguments.players or 2) - 1)]
     specs: list[str] = []
     for part in arguments.bots.split(","):
-        if "=" in part and specs:
+        if "=" in part and specs:  # a setting of the bot before it
             specs[-1] += f",{part}"
         else:
             specs.append(part)
-    return [read_builtin(spec) for spec in specs]
+    return [read_seated_bot(spec) for spec in specs]
 
 
 def _seat_bots(arguments: argparse.Namespace, connection: Connection, table: Table) -> None:
     for bot in _bots(arguments):
-        request = AddBotRequest(table=table.name, builtin=bot, request_id=new_secret())
-        connection.ask(connection.tables.AddBot, request)
+        bot.table, bot.request_id = table.name, new_secret()
+        connection.ask(connection.tables.AddBot, bot)
 
 
 def _play(arguments: argparse.Namespace, address: str, seat: SavedSeat, *, is_resumed: bool) -> int:

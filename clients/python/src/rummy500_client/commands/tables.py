@@ -17,7 +17,6 @@ from rummy500.v1.table_pb2 import (
     TableState,
 )
 from rummy500.v1.table_service_pb2 import (
-    AddBotRequest,
     CloseTableRequest,
     CreateTableRequest,
     GetTableRequest,
@@ -32,8 +31,8 @@ from rummy500_client.options import (
     add_server,
     between,
     connect,
-    read_builtin,
     read_rules,
+    read_seated_bot,
 )
 from rummy500_client.screen import table_text
 from rummy500_client.state import SavedSeat, remember_seat
@@ -120,23 +119,16 @@ def run_create(arguments: argparse.Namespace) -> int:
             request_id=new_secret(),
             start_when_full=True,
         )
-        requests = [_bot_request(text) for text in arguments.bot]
+        requests = [read_seated_bot(text) for text in arguments.bot]
         table = connection.ask(connection.tables.CreateTable, request).table
         for bot in requests:
-            bot.table = table.name
+            bot.table, bot.request_id = table.name, new_secret()
             table = connection.ask(connection.tables.AddBot, bot).table
     if arguments.json:
         _print_json(table)
     else:
         print(table.name)
     return 0
-
-
-def _bot_request(text: str) -> AddBotRequest:
-    kind, colon, name = text.partition(":")
-    if kind == "connected" and name:
-        return AddBotRequest(connected=name, request_id=new_secret())
-    return AddBotRequest(builtin=read_builtin(name if colon and kind == "builtin" else text), request_id=new_secret())
 
 
 def run_join(arguments: argparse.Namespace) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from rummy500_client import Bot, LegalAction, Request
+from collections.abc import Sequence
+
+from rummy500_client import Answer, Bot, Request
 
 
 class EasyBot(Bot):
     """Keeps pairs and neighbours of a suit, so that melds can grow."""
 
-    def act(self, request: Request) -> LegalAction:
+    def act(self, request: Request) -> Answer | Sequence[Answer]:
         melds = [action for action in request.legal if action.kind == "meld"]
         if melds:
             return max(melds, key=lambda meld: sum(map(request.points, meld.cards)))
