@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -56,9 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="serve games until a signal comes")
     add_flags(serve)
     serve.add_argument("--print-config", action="store_true", help="print the settings as they are, and stop")
-    serve.add_argument(
-        "--ready-file", type=Path, metavar="FILE", help="write the address here when listening"
-    )
+    serve.add_argument("--ready-file", type=Path, metavar="FILE", help="write the address here when listening")
     serve.add_argument(
         "--exit-with-stdin",
         action="store_true",
@@ -121,9 +120,11 @@ def _watch_stdin(ended: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
 
     def watch() -> None:
-        while os.read(0, 4096):
-            pass
-        loop.call_soon_threadsafe(ended)
+        with contextlib.suppress(OSError):  # it was closed from the start
+            while os.read(0, 4096):
+                pass
+        with contextlib.suppress(RuntimeError):  # the loop has ended first
+            loop.call_soon_threadsafe(ended)
 
     threading.Thread(target=watch, name="stdin", daemon=True).start()
 
