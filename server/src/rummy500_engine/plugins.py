@@ -131,6 +131,14 @@ class PluginSet:
                 raise _conflict(f"{hook} ({about})", best[0][0], plugin)
         return best[0][1].points if best else 0
 
+    def flag(self, hook: str, **question: Any) -> bool:
+        """*Any of*, for a yes or no."""
+        found = False
+        for plugin, answer in self.answers(hook, **question):
+            self.expect(plugin, hook, answer, bool)
+            found = found or bool(answer)
+        return found
+
     def bound(self, hook: str, table: Table) -> tuple[tuple[str, Callable[..., Any]], ...]:
         """The functions of the plugins that implement a hook of play, by variant; a raise becomes a VariantError."""
         functions = self._hooks.get(hook, {})
