@@ -271,7 +271,7 @@ def compose(base: Plugin, variants: Sequence[Plugin], *, players: int, options: 
         deal=deal,
         sides=_sides(plugins, table),
         settles=plugins.one("rummy500_settles", bool, table=table),
-        depends_on_arrival=any(answer for _, answer in plugins.answers("rummy500_depends_on_arrival", table=table)),
+        depends_on_arrival=plugins.flag("rummy500_depends_on_arrival", table=table),
         target=table.number("target"),
         max_turns=table.number("max_turns"),
         max_rounds=table.number("max_rounds"),

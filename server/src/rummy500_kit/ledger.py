@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from rummy500_engine.actions import End
-from rummy500_engine.cards import ACE, Card, rank_of
+from rummy500_engine.cards import ACE, JOKER, Card, rank_of
 from rummy500_engine.events import (
     Discarded,
     DrewFromStock,
     Event,
+    Exchanged,
     GameWon,
     LaidOff,
     Melded,
@@ -78,6 +79,13 @@ class Ledger:
             case LaidOff(seat, number, card, face, end):
                 self._give(seat, (card,))
                 self.melds[number - 1].append(Placed(card, face, seat, end is End.LOW and rank_of(face) == ACE))
+            case Exchanged(seat, number, card):
+                self._give(seat, (card,))
+                self.hands[seat].append(JOKER)
+                self.known[seat].append(JOKER)
+                meld = self.melds[number - 1]
+                index = next(i for i, placed in enumerate(meld) if (placed.card, placed.face) == (JOKER, card))
+                meld[index] = Placed(card, card, seat, meld[index].low)
             case Discarded(seat, card):
                 self._give(seat, (card,))
                 self.pile.append(card)
