@@ -23,8 +23,12 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    signal.signal(signal.SIGTERM, _terminated)
-    arguments = _parser().parse_args(argv)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _terminated)
+    words = sys.argv[1:] if argv is None else list(argv)
+    # What others add is loaded only where it may be wanted: a bot's process must start quickly.
+    is_own = bool(words) and words[0] in {command.__name__.rpartition(".")[2] for command in OWN}
+    arguments = _parser(with_others=not is_own).parse_args(words)
     run: Callable[[argparse.Namespace], int] = arguments.run
     try:
         code = run(arguments)
@@ -49,13 +53,13 @@ def _terminated(number: int, frame: FrameType | None) -> NoReturn:
     raise SystemExit(128 + number)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(*, with_others: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="rummy500", description="Play Rummy 500, watch it, and let bots play it.")
     parser.add_argument("--version", action="version", version=f"rummy500 {version('rummy500-client')}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in OWN:
         command.add(subparsers)
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+    for point in sorted(entry_points(group=GROUP) if with_others else (), key=lambda point: point.name):
         try:
             point.load()(subparsers)
         except Exception as error:

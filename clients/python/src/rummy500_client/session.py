@@ -130,7 +130,7 @@ class Session:
         return self._view.sequence >= self._awaited
 
     def _do_lines(self) -> None:
-        while self._lines and self._over is None and self._is_settled and (self._must_decide or not self._lines_wait):
+        while self._lines and self._over is None and self._is_ready_for(self._lines[0]):
             text = self._lines.popleft()
             self._display.typed()
             try:
@@ -143,6 +143,15 @@ class Session:
                 self._display.refused("", error.sentence)
         if not self._has_input and not self._lines:
             raise Left
+
+    def _is_ready_for(self, text: str) -> bool:
+        """An action waits until the last one is seen; a script's lines wait for its turn, too."""
+        if self._is_settled:
+            return self._must_decide or not self._lines_wait
+        try:
+            return not self._lines_wait and not isinstance(self._read(text), Wanted)
+        except ClientError:
+            return True
 
     def _do(self, text: str) -> None:
         match self._read(text):

@@ -68,10 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
         seat = _saved(arguments)
         with server_for(seat.server, database=seat.database) as address:
             return _play(arguments, address, seat, is_resumed=True)
-    database = arguments.database or ("" if arguments.server else _database_for_a_game())
+    database = str(Path(arguments.database).absolute()) if arguments.database else ""
+    if not arguments.server and not database:
+        database = _database_for_a_game()
     with server_for(arguments.server, database=database) as address:
         with Connection(address, token=token()) as connection:
-            seat = _sit_down(arguments, connection, database if not arguments.server else "")
+            seat = _sit_down(arguments, connection, database)
         return _play(arguments, address, seat, is_resumed=False)
 
 
