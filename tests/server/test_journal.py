@@ -8,6 +8,7 @@ import sqlite3
 import stat
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -215,6 +216,16 @@ async def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None
         SqliteJournal.open(tmp_path / "missing" / "journal.db")
     with pytest.raises(JournalUnusable, match="cannot be opened: Is a directory"):
         SqliteJournal.open(tmp_path)
+
+
+async def test_a_record_that_is_none_fails_its_commit_and_not_the_journal(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal.db") as journal:
+        with pytest.raises(JournalError):
+            await journal.append("t1", 1, cast("list[bytes]", [object()]))
+        with pytest.raises(JournalError):
+            await journal.put("kind", "key", b"value", expires=cast("float", 1 << 80))
+        await journal.append("t1", 1, [b"one"])
+        assert await journal.read("t1") == [(1, b"one")]
 
 
 async def test_a_full_disk_fails_the_commit_and_keeps_what_was_there(tmp_path: Path) -> None:

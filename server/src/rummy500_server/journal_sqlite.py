@@ -174,7 +174,7 @@ class _Writer(threading.Thread):
             group = []
             try:
                 outcomes.append((job.done, job.ask(self._connection), None))
-            except sqlite3.Error as error:
+            except Exception as error:  # whatever it is, the others are served
                 outcomes.append((job.done, None, JournalError(f"the journal cannot be read: {error}")))
         return outcomes + self._commit(group)
 
@@ -205,7 +205,7 @@ class _Writer(threading.Thread):
                     else:
                         others.append(write)
             self._write(rows, others)
-        except sqlite3.Error as error:
+        except Exception as error:  # whatever it is, the others are served
             if self._connection.in_transaction:
                 self._connection.rollback()
             problem = f"the journal cannot be written: {error}"
