@@ -7,13 +7,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from google.protobuf.json_format import MessageToDict
-from google.protobuf.message import Message
-
 from rummy500.v1.event_pb2 import Event
 from rummy500.v1.result_pb2 import GameResult
 from rummy500.v1.view_pb2 import View
 from rummy500_client.describe import ScoreSheet, Words, duty_text, hand_text, phase_text, view_lines
+from rummy500_client.json_text import plain
 from rummy500_client.notation import action_text, card_text, legal_actions
 from rummy500_client.screen import Paint, has_colour
 from rummy500_client.typed import HELP
@@ -183,20 +181,20 @@ class JsonDisplay:
 
     def remember(self, event: Event) -> None:
         if event.HasField("round_scored"):
-            self._sheet.append(_plain(event.round_scored))
+            self._sheet.append(plain(event.round_scored))
         if event.HasField("seat_joined") and event.seat_joined.seat < len(self._names):
             self._names[event.seat_joined.seat] = event.seat_joined.name
 
     def event(self, event: Event) -> None:
         self.remember(event)
         told = Words(self._names, own=self._seat).event(event)
-        self._write("event", text=told, **_plain(event))
+        self._write("event", text=told, **plain(event))
 
     def decision(self, view: View) -> None:
         self._write("decision", sequence=view.sequence, phase=phase_text(view), **_cards(view))
 
     def view(self, view: View) -> None:
-        self._write("view", view=_plain(view))
+        self._write("view", view=plain(view))
 
     def hand(self, view: View) -> None:
         self._write("hand", hand=[card_text(card) for card in view.hand])
@@ -214,34 +212,13 @@ class JsonDisplay:
         self._write("refused", code=code, sentence=sentence)
 
     def over(self, result: GameResult) -> None:
-        self._write("game_over", **_plain(result))
+        self._write("game_over", **plain(result))
 
     def typed(self) -> None:
         pass
 
     def _write(self, kind: str, **fields: object) -> None:
         print(json.dumps({"type": kind, **fields}), flush=True)
-
-
-def _plain(message: Message) -> dict[str, Any]:
-    """The message as JSON with cards as in notation."""
-    plain = _card_texts(MessageToDict(message, preserving_proto_field_name=True))
-    assert isinstance(plain, dict)
-    if "sequence" in plain:
-        plain["sequence"] = int(plain["sequence"])
-    return plain
-
-
-def _card_texts(value: object) -> object:
-    match value:
-        case dict():
-            return {name: _card_texts(part) for name, part in value.items()}
-        case list():
-            return [_card_texts(part) for part in value]
-        case str():
-            return value.removeprefix("CARD_")
-        case _:
-            return value
 
 
 def _cards(view: View) -> dict[str, object]:

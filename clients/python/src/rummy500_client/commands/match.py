@@ -7,12 +7,11 @@ import json
 import sys
 from pathlib import Path
 
-from google.protobuf.json_format import MessageToDict
-
 from rummy500.v1.match_pb2 import MATCH_UNIT_DEAL, MATCH_UNIT_GAME, Match, MatchPlan
 from rummy500.v1.match_service_pb2 import GetMatchRequest, GetRecordRequest, ListMatchesRequest
 from rummy500.v1.table_pb2 import ClockSettings
 from rummy500_client.connection import Connection
+from rummy500_client.json_text import print_json
 from rummy500_client.match_bots import read_bots
 from rummy500_client.match_report import progress_text, report_lines, state_text
 from rummy500_client.match_run import MatchRunner, Progress, fetch_records, is_complete
@@ -116,8 +115,7 @@ def _fetch(connection: Connection, match: Match, path: Path) -> Path | None:
 
 def _show(match: Match, *, records: Path | None, is_json: bool) -> None:
     if is_json:
-        plain = MessageToDict(match, preserving_proto_field_name=True)
-        print(json.dumps({**plain, "records": str(records) if records else None}))
+        print_json(match, records=str(records) if records else None)
         return
     for line in report_lines(match):
         print(line)
@@ -137,7 +135,7 @@ def run_list(arguments: argparse.Namespace) -> int:
             request.page_token = page.next_page_token
     if arguments.json:
         for match in matches:
-            print(json.dumps(MessageToDict(match, preserving_proto_field_name=True)))
+            print_json(match)
         return 0
     if not matches:
         print("no matches")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
-
-from google.protobuf.json_format import MessageToDict
 
 from rummy500.v1.rules_service_pb2 import ResolveRulesRequest
 from rummy500_client.connection import Connection
 from rummy500_client.errors import ClientError
+from rummy500_client.json_text import print_json
 from rummy500_client.options import Subparsers, add_json, add_rules, add_server, between, read_rules
 from rummy500_client.private_server import server_for
 
@@ -31,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         missing = resolved.refused.missing_distributions
         raise ClientError(resolved.refused.sentence + (f" (install {', '.join(missing)})" if missing else ""))
     if arguments.json:
-        print(json.dumps(MessageToDict(resolved.rules, preserving_proto_field_name=True)))
+        print_json(resolved.rules)
     else:
         print(resolved.rules.sheet.rstrip())
     return 0

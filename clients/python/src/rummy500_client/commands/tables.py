@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 
-from google.protobuf.json_format import MessageToDict
-
 from rummy500.v1.table_pb2 import (
     TABLE_STATE_OPEN,
     TABLE_STATE_PLAYING,
@@ -24,6 +22,7 @@ from rummy500.v1.table_service_pb2 import (
     ListTablesRequest,
 )
 from rummy500_client.connection import new_secret
+from rummy500_client.json_text import print_json
 from rummy500_client.options import (
     Subparsers,
     add_json,
@@ -98,7 +97,7 @@ def run_list(arguments: argparse.Namespace) -> int:
             request.page_token = page.next_page_token
     if arguments.json:
         for table in tables:
-            _print_json(table)
+            print_json(table)
         return 0
     if not tables:
         print("no tables")
@@ -125,7 +124,7 @@ def run_create(arguments: argparse.Namespace) -> int:
             bot.table, bot.request_id = table.name, new_secret()
             table = connection.ask(connection.tables.AddBot, bot).table
     if arguments.json:
-        _print_json(table)
+        print_json(table)
     else:
         print(table.name)
     return 0
@@ -158,7 +157,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     with connect(arguments) as connection:
         shown = connection.ask(connection.tables.GetTable, GetTableRequest(table=arguments.table))
     if arguments.json:
-        _print_json(shown.table)
+        print_json(shown.table)
         return 0
     table = shown.table
     print(f"table {table.name}{f' ({table.title})' if table.title else ''}: {_state(table)}, {_rules(table)}")
@@ -173,14 +172,10 @@ def run_close(arguments: argparse.Namespace) -> int:
     with connect(arguments) as connection:
         table = connection.ask(connection.tables.CloseTable, CloseTableRequest(table=arguments.table)).table
     if arguments.json:
-        _print_json(table)
+        print_json(table)
     else:
         print(f"table {table.name} is closed")
     return 0
-
-
-def _print_json(table: Table) -> None:
-    print(json.dumps(MessageToDict(table, preserving_proto_field_name=True)))
 
 
 def _state(table: Table) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
-
-from google.protobuf.json_format import MessageToDict
 
 from rummy500.v1.rules_pb2 import OptionDescription, Preset, Variant
 from rummy500.v1.rules_service_pb2 import GetVariantRequest, ListPresetsRequest, ListVariantsRequest
 from rummy500_client.connection import Connection
+from rummy500_client.json_text import print_json
 from rummy500_client.options import Subparsers, add_json, add_server
 from rummy500_client.private_server import server_for
 
@@ -32,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         for kind, messages in (("variant", variants), ("preset", presets)):
             for message in messages:
-                print(json.dumps({"type": kind, **MessageToDict(message, preserving_proto_field_name=True)}))
+                print_json(message, type=kind)
         return 0
     print("variants")
     for variant in variants:
@@ -54,7 +52,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         request = GetVariantRequest(variant=arguments.variant)
         variant = connection.ask(connection.rules.GetVariant, request).variant
     if arguments.json:
-        print(json.dumps(MessageToDict(variant, preserving_proto_field_name=True)))
+        print_json(variant)
         return 0
     for line in _lines(variant):
         print(line)
