@@ -36,14 +36,6 @@ def test_each_choice_of_bots_plays_each_deal() -> None:
         assert pairs == dict.fromkeys(combinations(range(4), 2), 2)
 
 
-def test_fewer_bots_than_seats_share_them_evenly() -> None:
-    plan = Plan(bots=2, players=4, deals=1, seed=7)
-
-    assert plan.seatings == 6
-    for seat in range(4):
-        assert Counter(game.seats[seat] for game in plan) == {0: 3, 1: 3}
-
-
 def test_a_deal_follows_from_the_seed_and_its_number_alone() -> None:
     two = Plan(bots=2, players=2, deals=5, seed=7)
     three = Plan(bots=3, players=3, deals=9, seed=7, unit=Unit.GAME)
@@ -60,7 +52,6 @@ def test_games_have_an_identity_of_their_own() -> None:
 
     assert len({(game.pairing, game.deal, game.rotation) for game in games}) == plan.games == 24
     assert [game.deal * plan.seatings + game.seating for game in games] == list(range(24))
-    assert len({plan.bot_seed(game, seat) for game in games for seat in range(2)}) == 48
 
 
 def test_a_plan_of_a_million_deals_of_many_bots_costs_nothing_until_it_is_played() -> None:

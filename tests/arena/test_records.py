@@ -215,6 +215,7 @@ def test_what_differs_is_said() -> None:
 
 def test_a_game_that_a_seat_forfeited_replays() -> None:
     recorder = Recorder(header())
+    recorder.finish_turn(0, "TIMEOUT", times={"overrun_ms": 3})
     recorder.act(0, DRAW, by=CLOCK, times={"ms": 10_000})
     recorder.forfeit(0, "TIMEOUT")
     recorder.end(Ending("TIMEOUT", at_fault=0, winners=(1,), sentence="bot0 ran out of time three times."))

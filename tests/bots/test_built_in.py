@@ -156,10 +156,10 @@ def test_easy_plays_as_a_beginner(hand: str, melds: tuple[str, ...], phase: str,
     assert write_action(easy_action(at(hand, melds, phase=phase))) == wanted
 
 
-def test_easy_uses_the_pile_when_the_stock_is_empty() -> None:
+def test_easy_declines_the_pile_when_the_stock_is_empty() -> None:
     decision = at("QH 2S", ("9H TH JH by ben",), stock="", discards="4S KH", phase="draw")
 
-    assert write_action(easy_action(decision)) == "take KH"
+    assert write_action(easy_action(decision)) == "pass"
 
 
 @pytest.mark.parametrize(

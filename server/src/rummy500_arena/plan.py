@@ -2,7 +2,7 @@
 
 A deal is one shuffled pack (or, by the game, the row of its packs). Up to four seats it is played in every permutation
 of its players; with more seats in every rotation, so that each player sits once in each seat. Where a match has more
-bots than seats, each choice of bots plays each deal; where it has fewer, bots sit in several seats.
+bots than seats, each choice of bots plays each deal.
 """
 
 from __future__ import annotations
@@ -52,14 +52,13 @@ class Plan:
     unit: Unit = Unit.DEAL
 
     def __post_init__(self) -> None:
-        assert self.bots >= 1
-        assert self.players >= 2
+        assert self.bots >= self.players >= 2
         assert 0 <= self.seed < SEEDS
 
     @cached_property
     def pairings(self) -> int:
         """Choices of bots for a table."""
-        return math.comb(self.bots, self.players) if self.bots > self.players else 1
+        return math.comb(self.bots, self.players)
 
     @cached_property
     def rotations(self) -> int:
@@ -68,8 +67,6 @@ class Plan:
 
     def paired(self, pairing: int) -> tuple[int, ...]:
         """The bots of a pairing in their first seating, pairings in the order of the dictionary."""
-        if self.bots <= self.players:
-            return tuple(seat % self.bots for seat in range(self.players))
         chosen: list[int] = []
         bot = 0
         while len(chosen) < self.players:
@@ -105,11 +102,6 @@ class Plan:
         """What the packs of a deal follow from, whoever plays it: round k is dealt from `seed_for(it, "round", k)`."""
         return seed_for(self._secret, "deal", deal)
 
-    def bot_seed(self, game: PlannedGame, seat: int) -> int:
-        """What the dice of a built-in bot follow from in one game."""
-        path = ("bot", game.seats[seat], game.pairing, game.deal, game.rotation, seat)
-        return int.from_bytes(seed_for(self._secret, *path)[:8], "big")
-
     @property
     def _secret(self) -> bytes:
         return self.seed.to_bytes(8, "big")
@@ -117,7 +109,5 @@ class Plan:
 
 def _seatings(players: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     if len(players) > EVERY_PERMUTATION:
-        rows = [players[turn:] + players[:turn] for turn in range(len(players))]
-    else:
-        rows = list(permutations(players))
-    return tuple(dict.fromkeys(rows))
+        return tuple(players[turn:] + players[:turn] for turn in range(len(players)))
+    return tuple(permutations(players))

@@ -19,6 +19,7 @@ from rummy500_engine.events import (
     Discarded,
     DrewFromStock,
     Event,
+    Exchanged,
     GameWon,
     LaidOff,
     Melded,
@@ -150,6 +151,10 @@ class Recorder:
         self._deal()
         return events
 
+    def finish_turn(self, seat: int, reason: str, *, times: Mapping[str, Any] | None = None) -> None:
+        """The clock begins to finish the turn of a seat; its actions follow, by CLOCK."""
+        self._write(_timed({"type": "clock", "seat": seat, "reason": reason}, times))
+
     def forfeit(self, seat: int, termination: str, *, times: Mapping[str, Any] | None = None) -> None:
         self._write(_timed({"type": "forfeit", "seat": seat, "termination": termination}, times))
 
@@ -175,11 +180,10 @@ class Recorder:
     def _winners(self, ending: Ending) -> tuple[int, ...]:
         if ending.winners is not None:
             return ending.winners
-        if self.game.outcome is not None:
-            return self.game.outcome.winners
-        if self.header.single_round and self.game.rounds_played:
-            return leaders(self.game.totals)
-        return ()
+        outcome, scored = self.game.outcome, self.game.rounds_played
+        if outcome is not None and outcome.winners:
+            return outcome.winners
+        return leaders(self.game.totals) if scored else ()
 
     def _write(self, line: Line) -> None:
         self.lines.append(line)
@@ -272,6 +276,8 @@ def event_line(event: Event) -> Line | None:
             return {"event": "melded", "seat": seat, "meld": meld, "cards": _cards_as(cards, faces), **_end(end)}
         case LaidOff(seat, meld, card, face, end):
             return {"event": "laid_off", "seat": seat, "meld": meld, "card": card_as(card, face), **_end(end)}
+        case Exchanged(seat, meld, card):
+            return {"event": "exchanged", "seat": seat, "meld": meld, "card": card_text(card)}
         case PollOpened(variant, name, card, by, asked):
             opener = None if card is None else card_text(card)
             return {

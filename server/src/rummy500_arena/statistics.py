@@ -9,8 +9,8 @@ Abramowitz and Stegun, 26.7.1 for the distribution, 26.5.8 for the continued fra
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rummy500_arena.plan import Plan, PlannedGame
@@ -49,18 +49,19 @@ class GameScore:
 
 @dataclass(slots=True)
 class Tally:
-    """One bot so far. `games` and `terminations` count every game, the rest complete deals only."""
+    """One bot so far. `games` and `terminations` count every game, the rest complete deals only: `deal_means` gives by
+    deal the points a round that the bot scored on average over its seatings."""
 
-    games: int
-    rounds: int
-    wins: int
-    draws: int
-    terminations: dict[str, int]
-    deal_means: list[float]
+    games: int = 0
+    rounds: int = 0
+    wins: int = 0
+    draws: int = 0
+    terminations: dict[str, int] = field(default_factory=dict)
+    deal_means: dict[int, float] = field(default_factory=dict)
 
     @property
     def points_per_round(self) -> Interval:
-        return interval(self.deal_means)
+        return interval(self.deal_means.values())
 
 
 class MatchStatistics:
@@ -69,75 +70,55 @@ class MatchStatistics:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._open: dict[int, dict[int, tuple[PlannedGame, GameScore]]] = {}
-        self._complete: dict[int, dict[int, tuple[PlannedGame, GameScore]]] = {}
-        self._terminations: list[dict[str, int]] = [{} for _ in range(plan.bots)]
-        self._games = [0] * plan.bots
+        self.tallies = [Tally() for _ in range(plan.bots)]
         self.games = 0
+        self.complete_deals = 0
 
     def add(self, game: PlannedGame, score: GameScore) -> None:
         """A game that is over. Each game once."""
         deal = self._open.setdefault(game.deal, {})
         assert game.seating not in deal
-        assert game.deal not in self._complete
         deal[game.seating] = (game, score)
         self.games += 1
-        for bot in set(game.seats):
-            self._games[bot] += 1
+        for bot in game.seats:
+            self.tallies[bot].games += 1
         for bot in _charged(game, score):
-            counts = self._terminations[bot]
+            counts = self.tallies[bot].terminations
             counts[score.termination] = counts.get(score.termination, 0) + 1
         if len(deal) == self._plan.seatings:
-            self._complete[game.deal] = self._open.pop(game.deal)
+            self._count(game.deal, list(self._open.pop(game.deal).values()))
 
-    @property
-    def complete_deals(self) -> int:
-        return len(self._complete)
-
-    def tally(self, bot: int) -> Tally:
-        tally = Tally(self._games[bot], 0, 0, 0, dict(sorted(self._terminations[bot].items())), [])
-        for deal in self._counting():
-            points = rounds = 0
-            for game, score in deal:
-                seats = [seat for seat, there in enumerate(game.seats) if there == bot]
-                if not seats:
-                    continue
-                points += sum(score.points[seat] for seat in seats)
-                rounds += score.rounds * len(seats)
+    def _count(self, deal: int, games: Sequence[tuple[PlannedGame, GameScore]]) -> None:
+        """A complete deal, unless one of its games says nothing."""
+        self.complete_deals += 1
+        if not all(score.counts for _, score in games):
+            return
+        points, rounds = [0] * self._plan.bots, [0] * self._plan.bots
+        for game, score in games:
+            for seat, bot in enumerate(game.seats):
+                tally = self.tallies[bot]
+                points[bot] += score.points[seat]
+                rounds[bot] += score.rounds
                 tally.rounds += score.rounds
-                _judge(tally, score, seats)
-            if rounds:
-                tally.deal_means.append(points / rounds)
-        return tally
+                if seat in score.winners:
+                    tally.draws += score.drawn
+                    tally.wins += not score.drawn
+        for bot, tally in enumerate(self.tallies):
+            if rounds[bot]:
+                tally.deal_means[deal] = points[bot] / rounds[bot]
 
     def difference(self, bot: int, other: int) -> Interval:
         """Points a round of one bot less those of another, paired deal by deal."""
-        mine, theirs = self.tally(bot).deal_means, self.tally(other).deal_means
-        return interval([a - b for a, b in zip(mine, theirs, strict=True)])
-
-    def _counting(self) -> Iterable[Sequence[tuple[PlannedGame, GameScore]]]:
-        for _, deal in sorted(self._complete.items()):
-            games = [deal[seating] for seating in sorted(deal)]
-            if all(score.counts for _, score in games):
-                yield games
-
-
-def _judge(tally: Tally, score: GameScore, seats: Sequence[int]) -> None:
-    if not any(seat in score.winners for seat in seats):
-        return
-    if score.drawn:
-        tally.draws += 1
-    else:
-        tally.wins += 1
+        mine, theirs = self.tallies[bot].deal_means, self.tallies[other].deal_means
+        return interval([mine[deal] - theirs[deal] for deal in mine if deal in theirs])
 
 
 def _charged(game: PlannedGame, score: GameScore) -> set[int]:
     """Whom the way a game ended counts for: the bot at fault, else every bot of the game."""
-    if score.at_fault is None:
-        return set(game.seats)
-    return {game.seats[score.at_fault]}
+    return set(game.seats) if score.at_fault is None else {game.seats[score.at_fault]}
 
 
-def interval(values: Sequence[float]) -> Interval:
+def interval(values: Collection[float]) -> Interval:
     """The mean of independent observations with its 95 % interval. No values: zero."""
     count = len(values)
     if not count:

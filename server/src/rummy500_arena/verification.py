@@ -162,6 +162,8 @@ def _repeat(recorder: Recorder, number: int, line: Line) -> None:
                 recorder.act(seat, read_action(text, recorder.header.rules), by=str(line.get("by", "")))
             except Refused as refused:
                 raise RecordDiffers(number, f"the engine refuses {text!r} of seat {seat}: {refused}") from None
+        case "clock":
+            recorder.finish_turn(_seat(recorder, number, line, "seat"), str(line.get("reason")))
         case "forfeit":
             recorder.forfeit(_seat(recorder, number, line, "seat"), str(line.get("termination")))
         case "end":

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rummy500_bots.decision import Decision
-from rummy500_engine.actions import DRAW, PASS, Action, Call, Discard, LayMeld, LayOff, Take
+from rummy500_engine.actions import DRAW, PASS, Action, Call, Discard, LayMeld, LayOff
 from rummy500_engine.cards import ACE, JOKER, KING, Card, rank_of, suit_of
 from rummy500_engine.rules import Rules
-from rummy500_engine.terms import StockRule
 from rummy500_engine.view import View
 
 NEAR = 2
@@ -26,17 +25,12 @@ class EasyBot:
         if melds:
             return max(melds, key=lambda meld: _points(rules, meld))
         for action in legal:
-            if isinstance(action, LayOff | Call) or (isinstance(action, Take) and _pays(rules)):
+            if isinstance(action, LayOff | Call):
                 return action
         discards = [action for action in legal if isinstance(action, Discard)]
         if discards:
             return _highest_loose(rules, decision.view, discards)
         return PASS if PASS in legal else legal[0]
-
-
-def _pays(rules: Rules) -> bool:
-    """Whether a take with an empty stock puts every card taken on the table at once (RULES 1.9)."""
-    return rules.stock_out.rule is StockRule.USE_ALL
 
 
 def _points(rules: Rules, meld: LayMeld) -> int:

@@ -95,6 +95,8 @@ def _line(step: Step, seat: int | None) -> Iterator[str]:
             yield _action(step, seat)
         case "round":
             yield from _scores(step)
+        case "clock":
+            yield f"      the clock finishes the turn of {names[line['seat']]}: {line['reason']}"
         case "forfeit":
             yield f"      {names[line['seat']]} forfeits: {line['termination']}"
         case "end":
