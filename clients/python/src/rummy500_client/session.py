@@ -131,6 +131,7 @@ class Session:
 
     def _do_lines(self) -> None:
         while self._lines and self._over is None and self._is_ready_for(self._lines[0]):
+            self._ask()
             text = self._lines.popleft()
             self._display.typed()
             try:
