@@ -18,14 +18,27 @@ import structlog
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from rummy500.v1 import rules_service_pb2, rules_service_pb2_grpc
+from rummy500.v1 import (
+    play_service_pb2,
+    play_service_pb2_grpc,
+    rules_service_pb2,
+    rules_service_pb2_grpc,
+    table_service_pb2,
+    table_service_pb2_grpc,
+)
 from rummy500_catalog import Catalog
+from rummy500_server.connected import Connected
 from rummy500_server.drain import Drain
 from rummy500_server.interceptors import AroundEveryMethod
 from rummy500_server.journal import Journal, JournalError, MemoryJournal
 from rummy500_server.journal_sqlite import SqliteJournal
 from rummy500_server.limits import Usage
+from rummy500_server.listing import Listing
+from rummy500_server.lobby import Lobby
+from rummy500_server.rules_messages import RulesMessages
+from rummy500_server.services.play import PlayServicer
 from rummy500_server.services.rules import RulesServicer
+from rummy500_server.services.table import TableServicer
 from rummy500_server.settings import IN_MEMORY, Settings
 
 log = structlog.stdlib.get_logger("rummy500")
@@ -56,6 +69,9 @@ class App:
     service_names: list[str] = field(default_factory=list)
     stoppers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     address: str = ""
+    lobby: Lobby = field(init=False)
+    connected: Connected = field(init=False)
+    rules_messages: RulesMessages = field(init=False)
 
     def on_stop(self, stop: Callable[[], Awaitable[None]]) -> None:
         self.stoppers.append(stop)
@@ -98,8 +114,13 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None) -> App
     )
     app.on_stop(_every(SWEEP_SECONDS, journal.forget_expired))
     try:
+        app.rules_messages, app.connected = RulesMessages(app.catalog), Connected()
+        app.lobby = Lobby(settings=settings, catalog=app.catalog, journal=journal)
+        app.lobby.after_opened.append(app.connected.opened)
+        app.on_stop(app.lobby.close)
         for add in SERVICES:
             app.service_names.append(await add(app))
+        await app.lobby.open()
     except BaseException:
         await app.stop(drain_seconds=0)
         raise
@@ -114,7 +135,21 @@ async def _rules(app: App) -> str:
     return rules_service_pb2.DESCRIPTOR.services_by_name["RulesService"].full_name
 
 
-SERVICES: tuple[Callable[[App], Awaitable[str]], ...] = (_rules,)
+async def _tables(app: App) -> str:
+    listing = Listing(app.lobby, app.journal)
+    await listing.open()
+    servicer = TableServicer(app.lobby, listing, app.connected, app.rules_messages, app.drain)
+    table_service_pb2_grpc.add_TableServiceServicer_to_server(servicer, app.grpc_server)
+    return table_service_pb2.DESCRIPTOR.services_by_name["TableService"].full_name
+
+
+async def _plays(app: App) -> str:
+    servicer = PlayServicer(app.lobby, app.connected, app.rules_messages, app.drain)
+    play_service_pb2_grpc.add_PlayServiceServicer_to_server(servicer, app.grpc_server)
+    return play_service_pb2.DESCRIPTOR.services_by_name["PlayService"].full_name
+
+
+SERVICES: tuple[Callable[[App], Awaitable[str]], ...] = (_rules, _tables, _plays)
 """Each adds one service to the server, with the rooms behind it, and answers its full name."""
 
 

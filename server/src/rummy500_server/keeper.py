@@ -31,6 +31,7 @@ from rummy500_server.scribe import Scribe
 from rummy500_server.status import Failure, Reason
 from rummy500_server.table import LAST_FINISHED_TURN, Table, TableState
 from rummy500_server.table_events import ClockReason, TableEvent, digest_of_events
+from rummy500_server.translate.views import ClockFace
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -80,10 +81,13 @@ class Keeper:
         """Asked when the game is over for what is to be kept together with its end."""
         self.after_over: list[Callable[[Keeper], None]] = []
         """Told once the end is durable."""
+        self.after_lost: list[Callable[[Keeper], None]] = []
+        """Told when the journal did not keep what was played here."""
         self.clock = TurnClock(table.creation.clock_ms, self._time_is_over)
-        self.scribe = Scribe(table.name, commits, written=written, on_durable=self._publish, on_lost=self._notify)
+        self.scribe = Scribe(table.name, commits, written=written, on_durable=self._publish, on_lost=self._lost)
         self._loop = asyncio.get_running_loop()
         self._end_is_told = table.is_over
+        self._is_halted = False
 
     @property
     def is_lost(self) -> bool:
@@ -103,7 +107,7 @@ class Keeper:
             try:
                 events = self._apply(seat, action, spent_ms=0 if index else spent)
             except Refused as refused:
-                self._refuse(seat, refused)
+                self.refuse(seat, refused)
                 return Acting(index, Stop.REFUSED, before, self.table.sequence, refused)
             player.seen, player.charged_ms, player.refused = before, spent, None
             if index + 1 < len(actions):
@@ -147,12 +151,33 @@ class Keeper:
         self._wake_bots()
         self._publish()
 
+    def halt(self) -> None:
+        """The server stops: nothing happens here by itself any more."""
+        self._is_halted = True
+        self.clock.stop()
+
     def view(self, seat: int | None) -> View | None:
         """What the seat, or a spectator, sees. None: nothing has been dealt yet."""
         game = self.table.game
         return None if game.round is None else seat_view(game, seat)
 
+    def is_asked(self, seat: int) -> bool:
+        """Whether the seat has to decide and its decision is public."""
+        return self.players[seat].asked == self.table.sequence and seat in self.table.to_act()
+
+    def clock_face(self, seat: int | None) -> ClockFace | None:
+        """The clock of the seat's decision, else that of the seat in turn; in a poll nobody sees another's."""
+        asked = self.table.to_act()
+        if seat not in asked:
+            seat = None if len(asked) != 1 or self._is_polled() else asked[0]
+        if seat is None or self.players[seat].asked != self.table.sequence:
+            return None
+        return self.clock.face(self.players[seat], [each.finished_turns for each in self.table.seats])
+
     # --- acting
+
+    def _is_polled(self) -> bool:
+        return self.table.game.round is not None and self.table.game.round.poll is not None
 
     def _turn(self) -> tuple[int, int]:
         round = self.table.game.round
@@ -172,11 +197,12 @@ class Keeper:
                     Refusal.GAME_OVER if table.game.over else Refusal.ROUND_OVER, "nothing is played any more"
                 )
             raise action
-        if table.result is not None and not table.game.over and not table.game.rounds_played:
+        round = table.game.round
+        if table.result is not None and not table.game.over and not (round is not None and round.over):
             raise Refused(Refusal.GAME_OVER, table.result.sentence)
         return self._guarded(Acted(seat, action, spent_ms))
 
-    def _refuse(self, seat: int, refused: Refused) -> None:
+    def refuse(self, seat: int, refused: Refused) -> None:
         """Counts a refusal. At a table from a position nothing is counted: a scenario tries out what is refused."""
         if seat not in self.table.to_act():
             return
@@ -288,7 +314,7 @@ class Keeper:
         """The server's own bots act, and the turns of seats that have forfeited are finished."""
         for _ in range(STEPS_A_TURN):
             seat = next((seat for seat in self.table.to_act() if self._plays_itself(seat)), None)
-            if seat is None or self.is_lost:
+            if seat is None or self.is_lost or self._is_halted:
                 return
             try:
                 if self.table.seats[seat].forfeited is not None:
@@ -323,7 +349,8 @@ class Keeper:
         for seat in asked:
             if self.players[seat].asked != table.sequence:
                 self.clock.begin(self.players[seat], table.sequence)
-        self.clock.arm([self.players[seat] for seat in asked])
+        if not self._is_halted:
+            self.clock.arm([self.players[seat] for seat in asked])
         self._notify()
         if table.is_over:
             tellers, self.after_over = self.after_over, []
@@ -331,6 +358,12 @@ class Keeper:
                 tell(self)
         elif any(self._plays_itself(seat) for seat in asked):
             self._loop.call_soon(self._play_on)
+
+    def _lost(self) -> None:
+        self.clock.stop()
+        self._notify()
+        for tell in self.after_lost:
+            tell(self)
 
     def _notify(self) -> None:
         for viewer in tuple(self.viewers):

@@ -1,4 +1,4 @@
-"""The living part of a seat: what it was asked, since when, and how often it was wrong. None of it is in the journal."""
+"""The living part of a seat, which no journal keeps: what it was asked, since when, and how often it was wrong."""
 
 from __future__ import annotations
 

@@ -70,6 +70,16 @@ def view_into(message: view_pb2.View, view: View, *, table: str, sequence: int, 
         legal_into(message.legal_actions, view.legal, complete=len(view.legal) < LISTED_AT_MOST)
 
 
+def empty_view_into(message: view_pb2.View, *, table: str, sequence: int, seat: int | None, players: int) -> None:
+    """Before anything is dealt."""
+    message.table, message.sequence = table, sequence
+    message.hand_counts.extend([0] * players)
+    message.totals.extend([0] * players)
+    if seat is not None:
+        message.seat = seat
+        message.legal_actions.complete = True
+
+
 def _told(fields: dict[str, object]) -> str:
     return "; ".join(f"{key}: {fields[key]}" for key in sorted(fields))[:1_024]
 

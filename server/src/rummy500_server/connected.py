@@ -1,0 +1,104 @@
+"""The bots that are connected over PlayService.Play, and the seats that each of them has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from rummy500_server.entries import SeatKind
+from rummy500_server.keeper import Keeper
+from rummy500_server.play_stream import PlayStream
+from rummy500_server.status import Failure, Reason
+
+
+class Connected:
+    """Streams by name and by the digest of their token. A bot that was dropped finds its seats again by its token."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, PlayStream] = {}
+        self._by_who: dict[str, PlayStream] = {}
+        self._seats: dict[str, dict[str, tuple[Keeper, int]]] = {}
+        """By digest and table: the seats at tables that are in memory and not over."""
+        self._arrivals: dict[str, list[asyncio.Future[PlayStream]]] = {}
+
+    def named(self, name: str) -> PlayStream | None:
+        return self._by_name.get(name)
+
+    def all(self) -> Iterable[PlayStream]:
+        return tuple(self._by_who.values())
+
+    async def wait_for(self, name: str, seconds: float) -> PlayStream | None:
+        """The bot of that name, as soon as it is connected; None when the time is over."""
+        if name in self._by_name:
+            return self._by_name[name]
+        arrival: asyncio.Future[PlayStream] = asyncio.get_running_loop().create_future()
+        self._arrivals.setdefault(name, []).append(arrival)
+        try:
+            return await asyncio.wait_for(arrival, seconds)
+        except TimeoutError:
+            return None
+        finally:
+            waiting = self._arrivals.get(name, [])
+            if arrival in waiting:
+                waiting.remove(arrival)
+            if not waiting:
+                self._arrivals.pop(name, None)
+
+    def enter(self, stream: PlayStream) -> None:
+        """Raises Failure BOT_NAME_TAKEN. An older stream of the same bot is ended."""
+        holder = self._by_name.get(stream.name)
+        if holder is not None and holder.who != stream.who:
+            raise Failure(Reason.BOT_NAME_TAKEN, f"a bot named {stream.name!r} is connected with another token")
+        older = self._by_who.get(stream.who)
+        if older is not None:
+            older.fail(Failure(Reason.STREAM_REPLACED, "a newer stream of this bot has taken over"))
+            self.leave(older)
+        self._by_name[stream.name] = self._by_who[stream.who] = stream
+        for keeper, seat in list(self._seats.get(stream.who, {}).values()):
+            stream.link(keeper, seat)
+        for arrival in self._arrivals.pop(stream.name, []):
+            if not arrival.done():
+                arrival.set_result(stream)
+
+    def leave(self, stream: PlayStream) -> None:
+        stream.unlink_all()
+        if self._by_who.get(stream.who) is stream:
+            del self._by_who[stream.who]
+        if self._by_name.get(stream.name) is stream:
+            del self._by_name[stream.name]
+
+    # --- seats
+
+    def seated(self, keeper: Keeper, seat: int) -> None:
+        """That seat is taken: its player is shown the table, now if it is connected, else when it comes."""
+        who = keeper.table.seats[seat].who
+        self._seats.setdefault(who, {})[keeper.table.name] = (keeper, seat)
+        stream = self._by_who.get(who)
+        if stream is not None:
+            stream.link(keeper, seat)
+
+    def opened(self, keeper: Keeper) -> None:
+        """A table is in memory, new or folded."""
+        if keeper.table.is_over:
+            return
+        for seat in keeper.table.seats:
+            if seat.kind in (SeatKind.JOINED, SeatKind.CONNECTED_BOT):
+                self.seated(keeper, seat.number)
+        keeper.after_over.append(self._over)
+
+    def left(self, keeper: Keeper, who: str) -> None:
+        """Nobody of that digest sits at the table any more."""
+        self._forget(keeper, who)
+        stream = self._by_who.get(who)
+        if stream is not None:
+            stream.unlink(keeper.table.name)
+
+    def _over(self, keeper: Keeper) -> None:
+        for seat in keeper.table.seats:
+            self._forget(keeper, seat.who)
+
+    def _forget(self, keeper: Keeper, who: str) -> None:
+        seats = self._seats.get(who, {})
+        seats.pop(keeper.table.name, None)
+        if not seats:
+            self._seats.pop(who, None)

@@ -1,0 +1,49 @@
+"""The list of tables, without folding those that are over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rummy500.v1 import result_pb2, table_pb2
+from rummy500_server.creation import Creation
+from rummy500_server.journal import Journal, Put, Write
+from rummy500_server.keeper import Keeper
+from rummy500_server.lobby import Lobby
+from rummy500_server.status import Failure
+from rummy500_server.table_wire import creation_message, table_message
+
+ENDED_TABLE = "ended_table"
+"""Kind of document: a table as it is listed once it is over."""
+
+
+class Listing:
+    def __init__(self, lobby: Lobby, journal: Journal) -> None:
+        self._lobby, self._journal = lobby, journal
+        self._ended: dict[str, bytes] = {}
+        lobby.when_over.append(self._keep)
+
+    async def open(self) -> None:
+        self._ended = dict(await self._journal.documents(ENDED_TABLE))
+
+    async def tables(self) -> list[table_pb2.Table]:
+        """All that are listed, newest first."""
+        return [await self._message(creation) for creation in self._lobby.listed()]
+
+    def _keep(self, keeper: Keeper) -> Sequence[Write]:
+        if not keeper.table.creation.is_listed:
+            return ()
+        name = keeper.table.name
+        self._ended[name] = table_message(keeper).SerializeToString()
+        return (Put(ENDED_TABLE, name, self._ended[name]),)
+
+    async def _message(self, creation: Creation) -> table_pb2.Table:
+        if creation.name in self._ended:
+            return table_pb2.Table.FromString(self._ended[creation.name])
+        try:
+            return table_message(await self._lobby.table(creation.name))
+        except Failure as failure:
+            message = creation_message(creation)
+            message.state = table_pb2.TABLE_STATE_CLOSED
+            message.result.termination = result_pb2.TERMINATION_SERVER_FAULT
+            message.result.sentence = failure.sentence
+            return message

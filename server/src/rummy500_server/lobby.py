@@ -1,0 +1,284 @@
+"""All tables: making them, finding them again after a restart, and letting them go when nobody needs them any more."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import structlog
+
+from rummy500_catalog import Catalog
+from rummy500_engine.position import PositionError, players_of, set_up
+from rummy500_engine.refusals import Refused
+from rummy500_engine.rules import Rules
+from rummy500_engine.terms import RulesRefused, VariantError
+from rummy500_server.commits import Commits
+from rummy500_server.creation import Creation
+from rummy500_server.entries import UnreadableEntry, read_entry
+from rummy500_server.journal import Drop, Journal, Put, Write
+from rummy500_server.keeper import Keeper
+from rummy500_server.requests import RequestMemory
+from rummy500_server.results import Termination
+from rummy500_server.rules_wire import Choice
+from rummy500_server.settings import Settings
+from rummy500_server.status import Failure, Reason, bad_request
+from rummy500_server.table import FoldMismatch, Table, TableState, fold
+
+log = structlog.stdlib.get_logger("rummy500")
+
+TABLE, OPEN_TABLE = "table", "open_table"
+"""Kinds of documents: what a table is made of; the names of tables that are not over."""
+KEPT_WHEN_OVER = 256
+"""Tables that stay in memory after their end, the oldest going first; others are folded again when asked for."""
+
+FOLD_AGAIN_AFTER = 1.0
+"""Seconds after a failure of the journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A table that somebody asks for. `secret`: what the packs follow from, drawn when empty. `clock_ms` 0: the
+    server's default. Names as in `Creation`."""
+
+    owner: str
+    players: int
+    choice: Choice = field(default_factory=Choice)
+    title: str = ""
+    clock_ms: int = 0
+    secret: bytes = b""
+    position: Mapping[str, Any] | None = None
+    start_when_full: bool = False
+    single_round: bool = False
+    match: str = ""
+    record: str = ""
+
+
+class Lobby:
+    """Tables by name. `after_over` is told of every table whose end is durable; `when_over` is asked what to keep
+    together with the end."""
+
+    def __init__(self, *, settings: Settings, catalog: Catalog, journal: Journal) -> None:
+        self.settings, self.catalog = settings, catalog
+        self.commits = Commits(journal)
+        self.memory = RequestMemory(journal)
+        self.when_over: list[Callable[[Keeper], Sequence[Write]]] = []
+        self.after_over: list[Callable[[Keeper], None]] = []
+        self.after_opened: list[Callable[[Keeper], None]] = []
+        """Told of every table that comes to be kept in memory, new or folded."""
+        self._journal = journal
+        self._keepers: dict[str, Keeper] = {}
+        self._listed: dict[str, Creation] = {}
+        self._folding: dict[str, asyncio.Task[Keeper]] = {}
+        self._broken: dict[str, str] = {}
+        self._over: dict[str, None] = {}
+        self._unfinished: dict[str, str] = {}
+        """The owner of each table that is not over, in memory or not."""
+        self._waking: asyncio.Task[None] | None = None
+
+    # --- from the start to the end
+
+    async def open(self) -> None:
+        """Learns which tables there are. Those that are not over are folded one after the other, meanwhile others are
+        served; a table that somebody speaks to is folded at once."""
+        documents = {name: Creation.from_json(text) for name, text in await self._journal.documents(TABLE)}
+        self._listed = {name: each for name, each in documents.items() if each.is_listed}
+        unfinished = [name for name, _ in await self._journal.documents(OPEN_TABLE)]
+        self._unfinished = {name: documents[name].owner for name in unfinished if name in documents}
+        self._waking = asyncio.create_task(self._wake(list(self._unfinished)))
+
+    async def _wake(self, names: Iterable[str]) -> None:
+        for name in names:
+            try:
+                await self.table(name)
+            except Failure as failure:
+                log.error("table.broken", table=name, sentence=failure.sentence)
+            except Exception:
+                log.exception("table.not_folded", table=name)
+
+    async def close(self) -> None:
+        """Nothing is played any more; what was played is in the journal."""
+        for task in (self._waking, *self._folding.values()):
+            if task is not None:
+                task.cancel()
+        for keeper in self._keepers.values():
+            keeper.halt()
+        if self._keepers:
+            await self.commits.durable()
+
+    # --- finding
+
+    async def table(self, name: str) -> Keeper:
+        """Raises Failure NO_SUCH_TABLE, or TABLE_BROKEN when it cannot be folded any more."""
+        keeper = self._keepers.get(name)
+        if keeper is not None and not keeper.is_lost:
+            return keeper
+        if name in self._broken:
+            raise Failure(Reason.TABLE_BROKEN, self._broken[name])
+        task = self._folding.get(name)
+        if task is None:
+            task = self._folding[name] = asyncio.create_task(self._fold(name))
+            task.add_done_callback(lambda _: self._folding.pop(name, None))
+        return await asyncio.shield(task)
+
+    def in_memory(self, name: str) -> Keeper | None:
+        """The table, if it does not have to be folded first."""
+        keeper = self._keepers.get(name)
+        return None if keeper is None or keeper.is_lost else keeper
+
+    def listed(self) -> list[Creation]:
+        """The tables outside of matches, newest first."""
+        return sorted(self._listed.values(), key=lambda each: (each.created_ms, each.name), reverse=True)
+
+    async def _fold(self, name: str) -> Keeper:
+        document = await self._journal.get(TABLE, name)
+        if document is None:
+            raise Failure(Reason.NO_SUCH_TABLE, f"there is no table {name!r}")
+        creation = Creation.from_json(document)
+        lines = [line for _, line in await self._journal.read(name)]
+        try:
+            rules = creation.choice.rules(self.catalog, creation.players)
+            if creation.difference(rules):
+                raise FoldMismatch(creation.difference(rules))
+            table = fold(creation, rules, [read_entry(line, rules) for line in lines])
+        except Exception as error:
+            if not isinstance(error, RulesRefused | VariantError | FoldMismatch | Refused | UnreadableEntry):
+                log.exception("table.not_folded", table=name)
+            sentence = f"table {name} ended by a fault of the server: {error}"
+            self._broken[name] = sentence
+            self._unfinished.pop(name, None)
+            await self._journal.commit(Drop(OPEN_TABLE, name))
+            raise Failure(Reason.TABLE_BROKEN, sentence) from error
+        keeper = Keeper(table, self.commits, written=len(lines))
+        self._adopt(keeper)
+        keeper.resume()
+        return keeper
+
+    def _adopt(self, keeper: Keeper) -> None:
+        name = keeper.table.name
+        self._keepers[name] = keeper
+        if keeper.table.is_over:
+            self._let_go(keeper)
+        else:
+            keeper.when_over = [self._end_of, *self.when_over]
+            keeper.after_over = [self._let_go, *self.after_over]
+            keeper.after_lost = [self._fold_soon]
+            self._close_unless_started(keeper)
+        for tell in self.after_opened:
+            tell(keeper)
+
+    def _fold_soon(self, lost: Keeper) -> None:
+        """The journal did not keep what was played: the table goes back to what it kept."""
+        asyncio.get_running_loop().call_later(FOLD_AGAIN_AFTER, self._wake_one, lost.table.name)
+
+    def _wake_one(self, name: str) -> None:
+        self._waking = asyncio.create_task(self._wake([name]))
+
+    def _end_of(self, keeper: Keeper) -> Sequence[Write]:
+        return (Drop(OPEN_TABLE, keeper.table.name),)
+
+    def _let_go(self, keeper: Keeper) -> None:
+        self._unfinished.pop(keeper.table.name, None)
+        self._over[keeper.table.name] = None
+        while len(self._over) > KEPT_WHEN_OVER:
+            oldest = next(iter(self._over))
+            del self._over[oldest]
+            self._keepers.pop(oldest, None)
+
+    def _close_unless_started(self, keeper: Keeper) -> None:
+        """No table waits for ever."""
+        if keeper.table.state is not TableState.OPEN:
+            return
+        minutes = self.settings.open_table_minutes
+        age = time.time() - keeper.table.creation.created_ms / 1000
+        asyncio.get_running_loop().call_later(max(0.0, minutes * 60 - age), self._close_if_open, keeper)
+
+    def _close_if_open(self, keeper: Keeper) -> None:
+        if keeper.table.state is TableState.OPEN:
+            minutes = self.settings.open_table_minutes
+            keeper.close(Termination.CANCELLED, f"the table did not start within {minutes} minutes")
+
+    # --- making
+
+    def make(self, wish: Wish, *, keep: Callable[[Keeper], Sequence[Write]] = lambda _: ()) -> Keeper:
+        """A table, durable after `keeper.scribe.durable()`; what `keep` answers is kept together with it.
+
+        Raises Failure, RulesRefused or VariantError.
+        """
+        mine = sum(owner == wish.owner for owner in self._unfinished.values())
+        if not wish.match and mine >= self.settings.tables_per_principal:
+            limit = self.settings.tables_per_principal
+            raise Failure(Reason.TOO_MANY_TABLES, f"{limit} tables are open already, which is the limit", limit=limit)
+        wish = self._at_position(wish)
+        rules = wish.choice.rules(self.catalog, wish.players)
+        if wish.position is not None:
+            self._verify_position(rules, wish.position)
+        name = f"t-{secrets.token_hex(6)}"
+        creation = Creation(
+            name=name,
+            owner=wish.owner,
+            players=wish.players,
+            secret=wish.secret or secrets.token_bytes(32),
+            clock_ms=wish.clock_ms or self.settings.decision_ms,
+            created_ms=round(time.time() * 1000),
+            choice=wish.choice,
+            title=wish.title,
+            from_seed=bool(wish.secret),
+            position=wish.position,
+            start_when_full=wish.start_when_full,
+            single_round=wish.single_round,
+            match=wish.match,
+            record=wish.record,
+            digest=rules.digest,
+            variants=rules.variants,
+        )
+        keeper = Keeper(Table(creation, rules), self.commits)
+        if creation.is_listed:
+            self._listed[name] = creation
+        self._unfinished[name] = creation.owner
+        self._adopt(keeper)
+        keeper.scribe.keep((Put(TABLE, name, creation.to_json()), Put(OPEN_TABLE, name, b""), *keep(keeper)))
+        return keeper
+
+    def _at_position(self, wish: Wish) -> Wish:
+        """With the rules and the players that the position names."""
+        if wish.position is None:
+            return wish
+        try:
+            players = players_of(wish.position)
+        except PositionError as error:
+            raise _bad_position(error) from error
+        if wish.players not in (0, len(players)):
+            raise bad_request("seats", f"{wish.players}: the position has {len(players)} players; leave it 0")
+        return replace(wish, players=len(players), choice=_choice_of(wish.position))
+
+    def _verify_position(self, rules: Rules, position: Mapping[str, Any]) -> None:
+        try:
+            set_up(rules, position)
+        except PositionError as error:
+            raise _bad_position(error) from error
+        except Refused as error:
+            raise bad_request("position_json", error.sentence) from error
+
+
+def _bad_position(error: PositionError) -> Failure:
+    return bad_request(f"position_json.{error.field}", error.sentence)
+
+
+def _choice_of(position: Mapping[str, Any]) -> Choice:
+    rules = position.get("rules", {})
+    if not isinstance(rules, Mapping):
+        raise bad_request("position_json.rules", "an object with preset, variants and options is wanted")
+    preset, variants, options = rules.get("preset", ""), rules.get("variants", []), rules.get("options", {})
+    if not isinstance(preset, str):
+        raise bad_request("position_json.rules.preset", "a name is wanted")
+    if not isinstance(variants, list) or not all(isinstance(variant, str) for variant in variants):
+        raise bad_request("position_json.rules.variants", "a list of names is wanted")
+    if not isinstance(options, Mapping):
+        raise bad_request("position_json.rules.options", "an object, option to value, is wanted")
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in options.items()}
+    return Choice(preset, tuple(variants), texts)

@@ -1,0 +1,312 @@
+"""One bot's stream: what it is due, put together once a turn of the loop, and what it answers, applied at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+
+from rummy500.v1 import play_service_pb2 as pb
+from rummy500_engine.refusals import Refused
+from rummy500_server.acting import actions_from
+from rummy500_server.keeper import Keeper, Stop
+from rummy500_server.limits import Bucket
+from rummy500_server.rules_messages import RulesMessages
+from rummy500_server.status import Failure, Reason, bad_request, rejection_of
+from rummy500_server.table import TableState
+from rummy500_server.translate.events import result_into
+from rummy500_server.translate.views import refusal_message, view_into
+
+MOST_EVENTS = 500
+LONGEST_MESSAGE = 512 << 10
+"""Bytes after which what is due goes into another message."""
+DECISIONS_A_TURN = 64
+"""Decisions of one message that are applied before others get the loop."""
+
+
+@dataclass(eq=False, slots=True)
+class PlayLink:
+    """A seat as its stream plays it. `asked` is the sequence of the last request sent; `resume_after` what the bot says
+    it has seen, when it is in the game again."""
+
+    stream: PlayStream
+    keeper: Keeper
+    seat: int
+    is_started: bool = False
+    asked: int = -1
+    resume_after: int | None = None
+
+    def published(self) -> None:
+        self.stream.mark(self)
+
+
+class PlayStream:
+    def __init__(self, *, who: str, name: str, most_games: int, rules: RulesMessages, bucket: Bucket) -> None:
+        self.who, self.name, self.most_games = who, name, most_games
+        self._rules, self._bucket = rules, bucket
+        self._rules_sent: set[str] = set()
+        self._links: dict[str, PlayLink] = {}
+        self._due: dict[PlayLink, None] = {}
+        self._next = pb.PlayResponse()
+        self._wake = asyncio.Event()
+        self._failure: Failure | None = None
+        self._is_finished = False
+
+    @property
+    def games(self) -> int:
+        return len(self._links)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._links) >= self.most_games
+
+    # --- seats
+
+    def link(self, keeper: Keeper, seat: int) -> None:
+        """The bot plays that seat from now on."""
+        name = keeper.table.name
+        if name in self._links:
+            return
+        link = self._links[name] = PlayLink(self, keeper, seat)
+        keeper.viewers[link] = None
+        keeper.players[seat].streams += 1
+        self.mark(link)
+
+    def unlink(self, table: str) -> None:
+        link = self._links.pop(table, None)
+        if link is not None:
+            self._due.pop(link, None)
+            link.keeper.viewers.pop(link, None)
+            link.keeper.players[link.seat].streams -= 1
+
+    def unlink_all(self) -> None:
+        for table in tuple(self._links):
+            self.unlink(table)
+
+    def mark(self, link: PlayLink) -> None:
+        """The link may be due something."""
+        self._due[link] = None
+        self._wake.set()
+
+    # --- in
+
+    def resume(self, table: str, after: int) -> None:
+        """What was missed at a table of the bot's is sent first."""
+        link = self._links.get(table)
+        if link is not None:
+            link.resume_after = after
+            self.mark(link)
+
+    def tell_over(self, keeper: Keeper, seat: int, after: int) -> None:
+        """A game of the bot's ended while it was away."""
+        self._game_over_into(self._next, keeper, seat, after)
+        self._wake.set()
+
+    async def read(self, requests: AsyncIterator[pb.PlayRequest]) -> None:
+        """Applies what comes, until the bot has no more to say; then the stream ends."""
+        try:
+            async for request in requests:
+                await self._take_in(request)
+        except Failure as failure:
+            self.fail(failure)
+        finally:
+            self._is_finished = True
+            self._wake.set()
+
+    async def _take_in(self, request: pb.PlayRequest) -> None:
+        verify_play_request(request)
+        for table in request.rules_wanted:
+            self._send_rules(table)
+        waited = self._bucket.wait_for(len(request.decisions)) if request.decisions else 0.0
+        while waited:
+            await asyncio.sleep(waited)
+            waited = self._bucket.wait_for(len(request.decisions))
+        for number, decision in enumerate(request.decisions, 1):
+            self._decide(decision)
+            if number % DECISIONS_A_TURN == 0:
+                await asyncio.sleep(0)
+
+    def _send_rules(self, table: str) -> None:
+        link = self._links.get(table)
+        if link is None:
+            self.refuse(table, 0, self.not_mine(table))
+            return
+        self._rules_sent.discard(link.keeper.table.rules.digest)
+        link.is_started, link.asked = False, -1
+        self.mark(link)
+
+    @staticmethod
+    def not_mine(table: str) -> Failure:
+        return Failure(Reason.NOT_SEATED, f"this bot has no seat at a table {table!r} whose game is on")
+
+    def _decide(self, decision: pb.Decision) -> None:
+        link = self._links.get(decision.table)
+        if link is None:
+            self.refuse(decision.table, decision.sequence, self.not_mine(decision.table))
+            return
+        keeper, seat = link.keeper, link.seat
+        try:
+            if decision.sequence != keeper.table.sequence:
+                raise stale(keeper, decision.sequence)
+            acting = keeper.act(seat, actions_from(decision.actions, keeper.table.rules))
+        except Failure as failure:
+            self.refuse(decision.table, decision.sequence, failure)
+            if failure.reason is Reason.BAD_REQUEST:
+                keeper.refuse(seat, Refused(failure.reason.name, failure.sentence))
+                self._ask_again(link)
+            return
+        if acting.stop is Stop.REFUSED and acting.refused is not None:
+            self.refuse(decision.table, decision.sequence, acting.refused, applied=acting.applied)
+            self._ask_again(link)
+
+    def _ask_again(self, link: PlayLink) -> None:
+        link.asked = -1
+        self.mark(link)
+
+    def refuse(self, table: str, sequence: int, error: Failure | Refused, *, applied: int = 0) -> None:
+        """Tells the bot why something about a table could not be."""
+        rejection = rejection_of(error)
+        assert rejection is not None
+        self._next.refusals.add(
+            table=table,
+            sequence=sequence,
+            applied=applied,
+            status=rejection.number,
+            refusal=refusal_message(rejection.reason, rejection.sentence),
+        )
+        if len(self._next.refusals) > MOST_EVENTS:
+            self.fail(Failure(Reason.SLOW_READER, "too many refusals are waiting to be read", resume_after=0))
+        self._wake.set()
+
+    # --- out
+
+    def fail(self, failure: Failure) -> None:
+        """The stream ends with this error, after what is due."""
+        self._failure = self._failure or failure
+        self._wake.set()
+
+    def drain(self, *, stops_at: float) -> None:
+        """The server is about to stop."""
+        left = max(0.0, stops_at - time.time())
+        self._next.draining.stops_at_unix_ms = round(stops_at * 1000)
+        self._next.draining.retry_after_ms = round(left * 1000) + 1_000
+        self.fail(Failure(Reason.DRAINING, "the server is about to stop; the games go on later", retry_after=left + 1))
+
+    def welcome(self, *, version: str, features: Iterable[str], keepalive_ms: int) -> None:
+        welcome = self._next.welcome
+        welcome.server_version, welcome.max_concurrent_games = version, self.most_games
+        welcome.features.extend(features)
+        welcome.keepalive_ms = keepalive_ms
+        self._wake.set()
+
+    async def responses(self) -> AsyncIterator[pb.PlayResponse]:
+        """What is due, whenever something is, until the stream ends. Raises the failure that it ends with."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._put_together():
+                message, self._next = self._next, pb.PlayResponse()
+                yield message
+            if self._failure is not None:
+                raise self._failure
+            if self._is_finished:
+                return
+
+    def _put_together(self) -> bool:
+        """Writes what is due into the next message; whether it is worth sending."""
+        size = 0
+        while self._due and size < LONGEST_MESSAGE:
+            link = next(iter(self._due))
+            del self._due[link]
+            size += self._show(link)
+        return self._next.ByteSize() > 0
+
+    def _show(self, link: PlayLink) -> int:
+        """What the link is due now. Answers its size in bytes, about."""
+        keeper, table, message = link.keeper, link.keeper.table, self._next
+        if keeper.is_lost:
+            self.fail(lost())
+            return 0
+        if not keeper.scribe.is_durable or (table.state is TableState.OPEN and not table.is_over):
+            return 0
+        size = 0
+        if not link.is_started:
+            link.is_started = True
+            size += self._started_into(message.games_started.add(), link)
+        if link.resume_after is not None:
+            size += self._resumed_into(message.resumed.add(), link, link.resume_after)
+            link.resume_after = None
+        if table.is_over:
+            self._game_over_into(message, keeper, link.seat, keeper.players[link.seat].seen)
+            self.unlink(table.name)
+        elif link.asked != table.sequence and keeper.is_asked(link.seat):
+            size += self._request_into(message.decision_requests.add(), link)
+        return size
+
+    def _started_into(self, started: pb.GameStarted, link: PlayLink) -> int:
+        table = link.keeper.table
+        started.table, started.seat, started.rules_digest = table.name, link.seat, table.rules.digest
+        if table.rules.digest not in self._rules_sent:
+            self._rules_sent.add(table.rules.digest)
+            started.rules.CopyFrom(self._rules.message(table))
+        started.clock.decision_ms = table.creation.clock_ms
+        started.players.extend(seat.name for seat in table.seats)
+        started.match = table.creation.match
+        return started.ByteSize()
+
+    def _resumed_into(self, resumed: pb.Resumed, link: PlayLink, after: int) -> int:
+        table = link.keeper.table
+        resumed.table = table.name
+        view = None if table.log.reaches_back_to(after) else link.keeper.view(link.seat)
+        if view is None:
+            resumed.events.SetInParent()
+            resumed.events.events.extend(table.log.messages(after, link.seat))
+        else:
+            view_into(resumed.view, view, table=table.name, sequence=table.sequence, clock=None)
+        return resumed.ByteSize()
+
+    def _request_into(self, request: pb.DecisionRequest, link: PlayLink) -> int:
+        keeper, seat = link.keeper, link.seat
+        table, player = keeper.table, keeper.players[seat]
+        link.asked = table.sequence
+        view = keeper.view(seat)
+        clock = keeper.clock_face(seat)
+        assert view is not None
+        assert clock is not None
+        request.table, request.seat, request.sequence = table.name, seat, table.sequence
+        request.rules_digest = table.rules.digest
+        view_into(request.view, view, table=table.name, sequence=table.sequence, clock=clock)
+        request.events.extend(table.log.messages(player.seen, seat, most=MOST_EVENTS))
+        request.time_left_ms, request.deadline_unix_ms = clock.time_left_ms, clock.deadline_unix_ms
+        request.charged_ms = player.charged_ms
+        request.refusals_left = player.refusals_left
+        if player.refused is not None:
+            request.refusal.CopyFrom(refusal_message(player.refused.code, player.refused.sentence))
+        return request.ByteSize()
+
+    def _game_over_into(self, message: pb.PlayResponse, keeper: Keeper, seat: int, after: int) -> None:
+        table = keeper.table
+        assert table.result is not None
+        over = message.games_over.add(table=table.name, sequence=table.sequence)
+        result_into(over.result, table.result)
+        over.events.extend(table.log.messages(after, seat, most=MOST_EVENTS))
+
+
+def verify_play_request(request: pb.PlayRequest) -> None:
+    """Of a request after the first. Raises Failure BAD_REQUEST."""
+    if request.HasField("hello"):
+        raise bad_request("hello", "is for the first message of a stream only")
+    if len(request.decisions) > 1_024:
+        raise bad_request("decisions", f"{len(request.decisions)}: at most 1,024")
+    if len(request.rules_wanted) > 64:
+        raise bad_request("rules_wanted", f"{len(request.rules_wanted)}: at most 64")
+
+
+def stale(keeper: Keeper, sequence: int) -> Failure:
+    now = keeper.table.sequence
+    return Failure(Reason.STALE_SEQUENCE, f"the table is at {now}, the request was about {sequence}", sequence=now)
+
+
+def lost() -> Failure:
+    return Failure(Reason.DRAINING, "the journal could not be written; the table goes back to what it has kept")

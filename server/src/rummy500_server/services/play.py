@@ -1,0 +1,221 @@
+"""PlayService: acting, watching, and bots with many games on one stream."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from importlib.metadata import version
+from typing import Any
+
+import grpc
+
+from rummy500.v1 import play_service_pb2 as pb
+from rummy500.v1 import play_service_pb2_grpc
+from rummy500_engine.legal import LISTED_AT_MOST, legal_actions
+from rummy500_server.acting import actions_from
+from rummy500_server.connected import Connected
+from rummy500_server.drain import Drain
+from rummy500_server.identity import caller
+from rummy500_server.keeper import Acting, Keeper, Stop
+from rummy500_server.limits import Bucket
+from rummy500_server.lobby import Lobby
+from rummy500_server.play_stream import PlayStream, stale
+from rummy500_server.requests import Keep
+from rummy500_server.rules_messages import RulesMessages
+from rummy500_server.seating import seat_of
+from rummy500_server.services.waiting import durable
+from rummy500_server.status import Failure, Reason, bad_request
+from rummy500_server.table_wire import LONGEST_NAME, read_name, read_table_name
+from rummy500_server.translate.actions import legal_into
+from rummy500_server.translate.views import refusal_message
+from rummy500_server.watcher import Watcher, view_of
+
+_Context = grpc.aio.ServicerContext[Any, Any]
+
+FEATURES = ("batches", "notation", "resume", "rules_wanted", "variant_parts")
+"""What Hello may ask for; docs/protocol.md says what each means."""
+KEEPALIVE_MS = 30_000
+_STOP = {stop: pb.ActStop.Value(f"ACT_STOP_{stop.name}") for stop in Stop}
+
+
+class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
+    def __init__(self, lobby: Lobby, connected: Connected, rules: RulesMessages, drain: Drain) -> None:
+        self._lobby, self._connected, self._rules, self._drain = lobby, connected, rules, drain
+        self._watchers: set[Watcher] = set()
+        self._version = version("rummy500")
+        drain.on_begin(self._tell_draining)
+
+    # --- Act
+
+    async def Act(self, request: pb.ActRequest, context: _Context) -> pb.ActResponse:
+        principal = caller()
+        keeper = await self._lobby.table(read_table_name(request.table))
+        seat = seat_of(keeper, principal)
+
+        async def act(keep: Keep) -> pb.ActResponse:
+            actions = actions_from(request.actions, keeper.table.rules)
+            if request.HasField("expected_sequence") and request.expected_sequence != keeper.table.sequence:
+                raise stale(keeper, request.expected_sequence)
+            acting = keeper.act(seat, actions)
+            answer = _act_response(keeper, seat, acting, with_view=request.with_view)
+            if acting.applied:
+                keeper.scribe.keep(keep(answer))
+            await durable(keeper)
+            if acting.refused is not None and not acting.applied:
+                raise acting.refused
+            return answer
+
+        return await self._lobby.memory.once(
+            "Act", principal.required(), request.request_id, request=request, answer=pb.ActResponse, do=act
+        )
+
+    # --- Watch
+
+    async def Watch(self, request: pb.WatchRequest, context: _Context) -> AsyncIterator[pb.WatchResponse]:
+        keeper = await self._lobby.table(read_table_name(request.table))
+        after = request.after_sequence if request.HasField("after_sequence") else None
+        watcher = Watcher(
+            keeper,
+            keeper.table.seat_of(caller().digest),
+            after=after,
+            with_views=request.with_views,
+            most=self._lobby.settings.queue_messages,
+        )
+        self._watchers.add(watcher)
+        if self._drain.is_on:
+            watcher.fail(self._draining())
+        try:
+            async for response in watcher.responses():
+                yield response
+        finally:
+            self._watchers.discard(watcher)
+
+    # --- Play
+
+    async def Play(
+        self, request_iterator: AsyncIterator[pb.PlayRequest], context: _Context
+    ) -> AsyncIterator[pb.PlayResponse]:
+        who = caller().required()
+        first = await anext(request_iterator, None)
+        if first is None:
+            return
+        stream = self._greeted(who, first)
+        self._connected.enter(stream)
+        try:
+            await self._resume(stream, first.hello)
+            if self._drain.is_on:
+                stream.drain(stops_at=self._drain.stops_at)
+            reading = asyncio.create_task(stream.read(request_iterator))
+            try:
+                async for response in stream.responses():
+                    yield response
+            finally:
+                reading.cancel()
+                with suppress(asyncio.CancelledError):
+                    await reading
+        finally:
+            self._connected.leave(stream)
+
+    def _greeted(self, who: str, first: pb.PlayRequest) -> PlayStream:
+        """The stream of the bot that introduces itself. Raises Failure."""
+        settings = self._lobby.settings
+        if not first.HasField("hello"):
+            raise bad_request("hello", "the first message of a stream introduces the bot")
+        if first.decisions or first.rules_wanted:
+            raise bad_request("decisions", "not in the first message: nothing was asked yet")
+        hello = first.hello
+        _verify_hello(hello, settings.games_per_bot)
+        missing = sorted(set(hello.features) - set(FEATURES))
+        if missing:
+            sentence = f"this server lacks {', '.join(missing)}; it has {', '.join(FEATURES)}"
+            raise Failure(Reason.FEATURE_MISSING, sentence, missing=",".join(missing))
+        stream = PlayStream(
+            who=who,
+            name=hello.name,
+            most_games=min(hello.max_concurrent_games or settings.games_per_bot, settings.games_per_bot),
+            rules=self._rules,
+            bucket=Bucket(settings.decisions_per_second),
+        )
+        stream.welcome(version=self._version, features=FEATURES, keepalive_ms=KEEPALIVE_MS)
+        return stream
+
+    async def _resume(self, stream: PlayStream, hello: pb.Hello) -> None:
+        for point in hello.resume:
+            try:
+                keeper = await self._lobby.table(read_table_name(point.table, "hello.resume.table"))
+            except Failure as failure:
+                stream.refuse(point.table, point.after_sequence, failure)
+                continue
+            seat = keeper.table.seat_of(stream.who)
+            if seat is None:
+                stream.refuse(point.table, point.after_sequence, stream.not_mine(point.table))
+            elif keeper.table.is_over:
+                stream.tell_over(keeper, seat, point.after_sequence)
+            else:
+                stream.resume(point.table, point.after_sequence)
+
+    def _tell_draining(self) -> None:
+        for stream in self._connected.all():
+            stream.drain(stops_at=self._drain.stops_at)
+        for watcher in tuple(self._watchers):
+            watcher.fail(self._draining())
+
+    def _draining(self) -> Failure:
+        after = self._drain.seconds_left + 1
+        return Failure(Reason.DRAINING, "the server is about to stop; the game goes on later", retry_after=after)
+
+    # --- ListLegalActions
+
+    async def ListLegalActions(
+        self, request: pb.ListLegalActionsRequest, context: _Context
+    ) -> pb.ListLegalActionsResponse:
+        keeper = await self._lobby.table(read_table_name(request.table))
+        seat = seat_of(keeper, caller())
+        size = request.page_size or LISTED_AT_MOST
+        if size > LISTED_AT_MOST:
+            raise bad_request("page_size", f"{request.page_size}: at most {LISTED_AT_MOST}")
+        sequence, start = keeper.table.sequence, 0
+        if request.page_token:
+            told, start = _read_page_token(request.page_token)
+            if told != sequence:
+                raise stale(keeper, told)
+        round = keeper.table.game.round
+        is_on = round is not None and keeper.table.to_act()
+        legal = legal_actions(round, seat, limit=start + size + 1) if round is not None and is_on else []
+        answer = pb.ListLegalActionsResponse(sequence=sequence)
+        is_last = len(legal) <= start + size
+        legal_into(answer.legal_actions, legal[start : start + size], complete=is_last)
+        answer.next_page_token = "" if is_last else f"{sequence}-{start + size}"
+        return answer
+
+
+def _read_page_token(token: str) -> tuple[int, int]:
+    """The sequence of the listing and where its page begins. Raises Failure BAD_REQUEST."""
+    told, _, start = token.partition("-")
+    if not (token.isascii() and told.isdecimal() and start.isdecimal() and len(token) <= LONGEST_NAME):
+        raise bad_request("page_token", "this is no token of a page: leave it empty for the first page")
+    return int(told), int(start)
+
+
+def _verify_hello(hello: pb.Hello, most_games: int) -> None:
+    read_name(hello.name, "hello.name")
+    if hello.max_concurrent_games > most_games:
+        raise bad_request("hello.max_concurrent_games", f"{hello.max_concurrent_games}: at most {most_games}")
+    if len(hello.features) > 32:
+        raise bad_request("hello.features", "at most 32")
+    if len(hello.resume) > 1_024:
+        raise bad_request("hello.resume", "at most 1,024")
+    if len(hello.program) > LONGEST_NAME:
+        raise bad_request("hello.program", f"at most {LONGEST_NAME} characters")
+
+
+def _act_response(keeper: Keeper, seat: int, acting: Acting, *, with_view: bool) -> pb.ActResponse:
+    """Made at once: a moment later the table may have gone on."""
+    answer = pb.ActResponse(applied=acting.applied, sequence=acting.after, stop=_STOP[acting.stop])
+    if acting.refused is not None:
+        answer.refusal.CopyFrom(refusal_message(acting.refused.code, acting.refused.sentence))
+    answer.events.extend(keeper.table.log.messages(acting.before, seat))
+    if with_view:
+        view_of(keeper, seat, answer.view)
+    return answer

@@ -1,0 +1,145 @@
+"""TableService: making, finding and leaving tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+
+from rummy500.v1 import table_service_pb2 as pb
+from rummy500.v1 import table_service_pb2_grpc
+from rummy500_server import seating
+from rummy500_server.connected import Connected
+from rummy500_server.drain import Drain
+from rummy500_server.entries import SeatKind
+from rummy500_server.identity import Principal, caller, digest_of, is_secret
+from rummy500_server.keeper import Keeper
+from rummy500_server.listing import Listing
+from rummy500_server.lobby import Lobby
+from rummy500_server.paging import page_of
+from rummy500_server.requests import Keep
+from rummy500_server.results import Termination
+from rummy500_server.rules_messages import RulesMessages
+from rummy500_server.services.waiting import durable
+from rummy500_server.status import Failure, Reason, bad_request
+from rummy500_server.table_wire import read_bot, read_name, read_table_name, read_wish, table_message
+
+_Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class TableServicer(table_service_pb2_grpc.TableServiceServicer):
+    def __init__(
+        self, lobby: Lobby, listing: Listing, connected: Connected, rules: RulesMessages, drain: Drain
+    ) -> None:
+        self._lobby, self._listing, self._connected = lobby, listing, connected
+        self._rules, self._drain = rules, drain
+
+    async def CreateTable(self, request: pb.CreateTableRequest, context: _Context) -> pb.CreateTableResponse:
+        owner = caller().required()
+        wish = read_wish(request, owner)
+
+        async def create(keep: Keep) -> pb.CreateTableResponse:
+            self._drain.verify_off()
+            keeper = self._lobby.make(wish)
+            answer = pb.CreateTableResponse(table=table_message(keeper), rules=self._rules.message(keeper.table))
+            keeper.scribe.keep(keep(answer))
+            await durable(keeper)
+            return answer
+
+        return await self._lobby.memory.once(
+            "CreateTable", owner, request.request_id, request=request, answer=pb.CreateTableResponse, do=create
+        )
+
+    async def GetTable(self, request: pb.GetTableRequest, context: _Context) -> pb.GetTableResponse:
+        keeper = await self._lobby.table(read_table_name(request.table))
+        return pb.GetTableResponse(table=table_message(keeper), rules=self._rules.message(keeper.table))
+
+    async def ListTables(self, request: pb.ListTablesRequest, context: _Context) -> pb.ListTablesResponse:
+        states = frozenset(request.states)
+        tables = [message for message in await self._listing.tables() if not states or message.state in states]
+        page, token = page_of(tables, page_size=request.page_size, page_token=request.page_token)
+        return pb.ListTablesResponse(tables=page, next_page_token=token)
+
+    async def JoinTable(self, request: pb.JoinTableRequest, context: _Context) -> pb.JoinTableResponse:
+        name = read_name(request.name, "name")
+        if not is_secret(request.seat_secret):
+            raise bad_request("seat_secret", "16 to 64 printable ASCII characters without spaces")
+        who = digest_of(request.seat_secret)
+        wanted = request.seat if request.HasField("seat") else None
+        keeper = await self._lobby.table(read_table_name(request.table))
+
+        async def join(keep: Keep) -> pb.JoinTableResponse:
+            seat = seating.sit(keeper, name=name, who=who, kind=SeatKind.JOINED, wanted=wanted)
+            self._connected.seated(keeper, seat)
+            seating.start_if_ready(keeper)
+            rules = self._rules.message(keeper.table)
+            answer = pb.JoinTableResponse(seat=seat, table=table_message(keeper), rules=rules)
+            keeper.scribe.keep(keep(answer))
+            await durable(keeper)
+            return answer
+
+        return await self._lobby.memory.once(
+            "JoinTable", who, request.request_id, request=request, answer=pb.JoinTableResponse, do=join
+        )
+
+    async def LeaveTable(self, request: pb.LeaveTableRequest, context: _Context) -> pb.LeaveTableResponse:
+        keeper = await self._lobby.table(read_table_name(request.table))
+        seat = seating.seat_of(keeper, caller())
+        if keeper.table.is_over:
+            state = keeper.table.state.value
+            raise Failure(Reason.WRONG_TABLE_STATE, f"table {keeper.table.name} is {state}", state=state)
+        who = keeper.table.seats[seat].who
+        keeper.leave(seat)
+        if keeper.table.seat_of(who) is None:
+            self._connected.left(keeper, who)
+        await durable(keeper)
+        return pb.LeaveTableResponse(table=table_message(keeper))
+
+    async def AddBot(self, request: pb.AddBotRequest, context: _Context) -> pb.AddBotResponse:
+        keeper, owner = await self._owned(request.table)
+        name = read_name(request.name, "name", may_be_empty=True)
+        wanted = request.seat if request.HasField("seat") else None
+
+        async def add(keep: Keep) -> pb.AddBotResponse:
+            self._drain.verify_off()
+            seating.verify_open(keeper.table)
+            match request.WhichOneof("source"):
+                case "builtin":
+                    seat = seating.seat_builtin(keeper, read_bot(request.builtin), name=name, wanted=wanted)
+                case "connected":
+                    bot = read_name(request.connected, "connected")
+                    seat = seating.seat_connected(keeper, self._connected, bot, name=name, wanted=wanted)
+                case None:
+                    raise bad_request("source", "set builtin or connected")
+            seating.start_if_ready(keeper)
+            answer = pb.AddBotResponse(seat=seat, table=table_message(keeper))
+            keeper.scribe.keep(keep(answer))
+            await durable(keeper)
+            return answer
+
+        return await self._lobby.memory.once(
+            "AddBot", owner.required(), request.request_id, request=request, answer=pb.AddBotResponse, do=add
+        )
+
+    async def StartTable(self, request: pb.StartTableRequest, context: _Context) -> pb.StartTableResponse:
+        keeper, _ = await self._owned(request.table)
+        self._drain.verify_off()
+        seating.start(keeper)
+        await durable(keeper)
+        return pb.StartTableResponse(table=table_message(keeper))
+
+    async def CloseTable(self, request: pb.CloseTableRequest, context: _Context) -> pb.CloseTableResponse:
+        keeper, _ = await self._owned(request.table)
+        if keeper.table.is_over:
+            state = keeper.table.state.value
+            raise Failure(Reason.WRONG_TABLE_STATE, f"table {keeper.table.name} is {state} already", state=state)
+        keeper.close(Termination.CANCELLED, "its owner closed the table")
+        await durable(keeper)
+        return pb.CloseTableResponse(table=table_message(keeper))
+
+    async def _owned(self, table: str) -> tuple[Keeper, Principal]:
+        """The table, if it is the caller's. Raises Failure."""
+        principal = caller()
+        keeper = await self._lobby.table(read_table_name(table))
+        seating.verify_owner(keeper, principal)
+        return keeper, principal
