@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from rummy500_engine.cards import ACE, FACES, JOKER, LANE_BITS, Card, card_text
@@ -102,12 +101,12 @@ class Rules:
     poll_result: Mapping[str, Bound]
     false_answer: Mapping[str, Bound]
 
-    @cached_property
+    @property
     def unlimited(self) -> Rules:
         """These rules without minimum and with every way of going out: they tell why a turn could not be finished."""
         return replace(self.free_going_out, first_meld=replace(self.first_meld, minimum=0))
 
-    @cached_property
+    @property
     def free_going_out(self) -> Rules:
         return replace(self, going_out=GoingOut.ANY, floating=False)
 
@@ -121,6 +120,8 @@ class Rules:
 def option_value(key: str, option: Option, value: object) -> OptionValue:
     """The value of an option, read from its text if need be. Raises RulesRefused with what is allowed."""
     allowed = option_range(option)
+    if isinstance(value, int) and not isinstance(value, bool) and str(value) in option.choices:
+        return str(value)
     if isinstance(value, str):
         text = value.strip()
         if (option.none and text == "none") or text in option.choices:

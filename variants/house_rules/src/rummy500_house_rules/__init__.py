@@ -1,0 +1,1 @@
+"""House rules, one module each; every module is a variant of its own."""
