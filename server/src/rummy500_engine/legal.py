@@ -241,7 +241,7 @@ def _verify_moment(round: Round, seat: int, action: Action) -> None:
     """Whether an action of this kind may come from this seat now."""
     if round.phase is _OVER:
         raise Refused(Refusal.ROUND_OVER, "the round has ended; wait for the next deal")
-    if isinstance(action, VariantAction) and action.variant not in round.rules.perform:
+    if isinstance(action, VariantAction) and round.rules.verbs.get(action.verb) != action.variant:
         raise Refused(Refusal.UNKNOWN_ACTION, f"there is no action {action.verb!r} at this table")
     if round.poll is not None:
         if not (isinstance(action, Draw | Take) and _may_draw_meanwhile(round, seat)):

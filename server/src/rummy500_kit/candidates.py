@@ -21,7 +21,17 @@ def candidates(round: Round, seat: int, dice: random.Random) -> list[Action]:
     found += _takes(round)
     found += _lay_offs(round)
     found += _melds(round, seat, dice)
+    found += _variant_actions(round)
     return found
+
+
+def _variant_actions(round: Round) -> Iterator[VariantAction]:
+    for verb, variant in round.rules.verbs.items():
+        yield VariantAction(variant, verb)
+        for card in (*FACES, JOKER):
+            yield VariantAction(variant, verb, (card,))
+            for meld in round.melds:
+                yield VariantAction(variant, verb, (card,), f"m{meld.id}")
 
 
 def _takes(round: Round) -> Iterator[Take]:

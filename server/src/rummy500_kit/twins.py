@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 
-from rummy500_engine.actions import Discard, Draw, LayMeld, LayOff
+from rummy500_engine.actions import Discard, LayMeld, LayOff
 from rummy500_engine.cards import add, cards_of, hand_of, without
+from rummy500_engine.events import DrewFromStock, Event, VariantEvent
 from rummy500_engine.game import Game
 from rummy500_engine.legal import refusal
 from rummy500_engine.notation import write_action
@@ -57,9 +58,7 @@ def _both_play(one: Game, other: Game, viewer: int | None, dice: random.Random) 
     seat = dice.choice(one.to_act())
     twin = round_of(other)
     shared = [
-        action
-        for action in one.legal_actions(seat)
-        if seat in twin.to_act() and refusal(twin, seat, action) is None and not (seat == viewer and action == Draw())
+        action for action in one.legal_actions(seat) if seat in twin.to_act() and refusal(twin, seat, action) is None
     ]
     plays = [action for action in shared if isinstance(action, LayMeld | LayOff)]
     throws = [action for action in shared if isinstance(action, Discard)]
@@ -69,9 +68,18 @@ def _both_play(one: Game, other: Game, viewer: int | None, dice: random.Random) 
     told, told_other = one.apply(seat, action), other.apply(seat, action)
     if round_of(one).phase is Phase.OVER or round_of(other).phase is Phase.OVER:
         return False  # the end of a round shows all hands, and may hang on them
+    if any(_is_for(event, viewer) for event in (*told, *told_other)):
+        return False  # from here on the viewer knows a card that it did not
     seen, seen_other = [redact(event, viewer) for event in told], [redact(event, viewer) for event in told_other]
     assert seen == seen_other, f"after {write_action(action)} seat {viewer} is told what it may not know"
     return True
+
+
+def _is_for(event: Event, viewer: int | None) -> bool:
+    """Whether the event shows the viewer a hidden card of its own."""
+    if isinstance(event, VariantEvent):
+        return event.private and event.seat == viewer
+    return isinstance(event, DrewFromStock) and event.seat == viewer
 
 
 def check_deal_is_hidden(game: Game, viewer: int | None, order: list[int], dice: random.Random) -> None:
