@@ -194,15 +194,6 @@ def _sides(plugins: PluginSet, table: Table) -> tuple[int, ...]:
     return sides
 
 
-def _sides(plugins: PluginSet, table: Table) -> tuple[int, ...]:
-    sides = plugins.one("rummy500_sides", tuple, table=table)
-    if len(sides) != table.players:
-        for plugin, answer in plugins.answers("rummy500_sides", table=table):
-            if answer == sides:
-                raise plugins.broken(plugin, "rummy500_sides", f"answered {answer!r} for {table.players} players")
-    return sides
-
-
 def _card_tables(plugins: PluginSet, table: Table, pack: Iterable[Card]) -> tuple[tuple[int, ...], ...]:
     size = JOKER + 1
     held, placed, low = [0] * size, [0] * size, [0] * size
