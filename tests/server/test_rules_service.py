@@ -12,7 +12,8 @@ from tests.server.running import channel_to, running_app
 from rummy500.v1 import card_pb2, rules_pb2
 from rummy500.v1 import rules_service_pb2 as pb
 from rummy500.v1.rules_service_pb2_grpc import RulesServiceStub
-from rummy500_catalog import Catalog
+from rummy500_catalog import Catalog, installed
+from rummy500_catalog.offers import VARIANTS
 
 if TYPE_CHECKING:
     from rummy500.v1.rules_service_pb2_grpc import RulesServiceAsyncStub
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 async def rules() -> AsyncIterator[RulesServiceAsyncStub]:
-    async with running_app() as app, channel_to(app.address) as channel:
+    only_the_queen = [offer for offer in installed(VARIANTS) if offer.name == "queen-of-spades"]
+    async with running_app(catalog=Catalog(variants=only_the_queen)) as app, channel_to(app.address) as channel:
         yield RulesServiceStub(channel)
 
 
