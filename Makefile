@@ -4,11 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 DISTS := . clients/python $(patsubst %/pyproject.toml,%,$(wildcard variants/*/pyproject.toml))
 PROTOS := $(wildcard proto/rummy500/v1/*.proto)
+ENGINE := $(wildcard server/src/rummy500_engine/*.py)
 INSTALLED := $(VENV)/.installed
 GENERATED := $(VENV)/.generated
 BENCH := $(VENV)/.bench
+COMPILED := build/compiled/.compiled
 
-.PHONY: install proto lint test check demo bench contract dist clean
+.PHONY: install proto lint test check demo compile test-compiled bench contract dist clean
 
 install: $(INSTALLED) $(GENERATED)  ## everything in this checkout, editable
 
@@ -28,6 +30,10 @@ $(GENERATED): $(INSTALLED) $(PROTOS) proto/generate.py
 
 $(BENCH): $(INSTALLED)
 	$(BIN)/python -m pip install -q -e ".[bench]"
+	@touch $@
+
+$(COMPILED): $(INSTALLED) $(ENGINE) server/compile_engine.py
+	$(BIN)/python server/compile_engine.py build/compiled
 	@touch $@
 
 proto: $(INSTALLED)  ## the stubs, after a .proto file changed
@@ -51,7 +57,12 @@ test: install
 demo: install  ## a server, two bots, a match of 20 deals
 	$(BIN)/rummy500 demo
 
-bench: install $(BENCH)  ## prints a table and writes build/bench.json
+compile: install $(COMPILED)  ## the engine as machine code in build/compiled; needs a C compiler
+
+test-compiled: compile  ## the scenarios and the tests of the engine, played by the compiled engine
+	PYTHONPATH=build/compiled $(BIN)/python -m pytest tests/engine tests/scenarios tests/variants
+
+bench: install compile $(BENCH)  ## prints a table and writes build/bench.json
 	$(BIN)/python -m tests.bench
 
 contract: install  ## the image that `buf breaking` compares with; only in a commit named "contract: …"
