@@ -10,6 +10,7 @@ from tests.server.protocol_tables import PAGE, filled
 
 from rummy500.v1 import card_pb2, match_service_pb2, play_service_pb2, rules_service_pb2, table_service_pb2
 from rummy500_server.access import METHODS
+from rummy500_server.services.play import FEATURES
 
 TEXT = PAGE.read_text()
 
@@ -27,6 +28,11 @@ def test_every_method_of_the_contract_says_who_may_call_it() -> None:
     assert {service.name: {method.name for method in service.methods} for service in services} == {
         service: set(methods) for service, methods in METHODS.items()
     }
+
+
+def test_every_feature_of_welcome_is_explained() -> None:
+    (section,) = re.findall(r"\| feature \|.*?\n\n", TEXT, re.DOTALL)
+    assert tuple(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == FEATURES
 
 
 RANKS, SUITS = "A23456789TJQK", "CDHS"

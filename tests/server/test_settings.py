@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
+import rummy500_server
 from rummy500_server.settings import BadSetting, Settings, add_flags, flag, read_settings, variable
+
+SERVER = Path(rummy500_server.__file__).parent
 
 
 def read(*flags: str, **environment: str) -> Settings:
@@ -57,6 +61,12 @@ def test_the_lines_of_print_config_are_environment_variables_that_give_the_same_
 def test_a_bad_setting_is_named_with_what_it_may_be(environment: dict[str, str], sentence: str) -> None:
     with pytest.raises(BadSetting, match=sentence):
         read(**environment)
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Settings)])
+def test_every_setting_has_a_user(name: str) -> None:
+    readers = [path for path in SERVER.rglob("*.py") if f"settings.{name}" in path.read_text()]
+    assert readers
 
 
 def test_the_variables_of_the_client_are_no_settings_and_no_mistakes() -> None:
