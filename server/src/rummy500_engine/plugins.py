@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import pluggy
 
+from rummy500_engine.answers import problem_of
 from rummy500_engine.hooks import PROJECT, ComposedHooks, PlayHooks
-from rummy500_engine.refusals import Refused
-from rummy500_engine.terms import Option, Points, Poll, RulesRefused, Table, VariantError
+from rummy500_engine.terms import Option, Points, RulesRefused, Table, VariantError
 
 Answer = TypeVar("Answer")
 BASE_VERBS = frozenset(("draw", "take", "meld", "layoff", "discard", "pass", "call"))
@@ -59,6 +59,10 @@ class PluginSet:
             self._hooks.setdefault(caller.name, {})[plugin.name] = _narrowed(
                 implementation.function, implementation.argnames
             )
+        for hook, others in _TOGETHER:
+            missing = [other for other in others if plugin.name not in self._hooks.get(other, {})]
+            if plugin.name in self._hooks.get(hook, {}) and missing:
+                raise self.broken(plugin, hook, f"needs {' and '.join(missing)} beside it")
 
     @staticmethod
     def broken(plugin: Plugin, hook: str, problem: str) -> VariantError:
@@ -181,19 +185,14 @@ def _narrowed(function: Callable[..., Any], names: Sequence[str]) -> Callable[..
     return ask
 
 
-_IN_PLAY: dict[str, type] = {
-    "rummy500_veto": Refused,
-    "rummy500_adjustments": Mapping,
-    "rummy500_view": Mapping,
-    "rummy500_poll": Poll,
-    "rummy500_state": object,
-}
-"""What hooks of play answer, where it is not a sequence."""
+_TOGETHER: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("rummy500_actions", ("rummy500_verbs", "rummy500_perform")),
+    ("rummy500_poll", ("rummy500_poll_actions", "rummy500_poll_result")),
+)
+"""Who answers the first must answer the others too."""
 
 
 def _guarded(plugin: Plugin, hook: str, function: Callable[..., Any], table: Table) -> Callable[..., Any]:
-    kind = _IN_PLAY.get(hook, Sequence)
-
     def ask(**question: Any) -> Any:
         try:
             answer = function(table=table, **question)
@@ -201,8 +200,9 @@ def _guarded(plugin: Plugin, hook: str, function: Callable[..., Any], table: Tab
             raise
         except Exception as error:
             raise PluginSet.broken(plugin, hook, f"raised {type(error).__name__}: {error}") from error
-        if answer is not None and not isinstance(answer, kind):
-            raise PluginSet.broken(plugin, hook, f"answered {answer!r}, which is no {kind.__name__}")
+        problem = problem_of(hook, variant=plugin.name, table=table, answer=answer)
+        if problem:
+            raise PluginSet.broken(plugin, hook, f"answered {problem}")
         return answer
 
     return ask

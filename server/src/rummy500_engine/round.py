@@ -37,7 +37,7 @@ from rummy500_engine.refusals import Refused
 from rummy500_engine.restrictions import Fit, Move, duty_of
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import shuffle
-from rummy500_engine.terms import Phase, Poll, StockRule
+from rummy500_engine.terms import Phase, Poll, StockRule, VariantError
 
 # Bound once: looking up an enum member on its class costs as much as a call.
 _DRAW, _PLAY, _POLL, _OVER = Phase.DRAW, Phase.PLAY, Phase.POLL, Phase.OVER
@@ -203,7 +203,8 @@ class Round:
                 events.append(Passed(seat))
                 self._finish(RoundEnd.PASSED)
             case VariantAction(variant):
-                self._evolve_all(self.rules.perform[variant](round=self, seat=seat, action=action), events)
+                happened = self.rules.perform[variant](round=self, seat=seat, action=action)
+                self._evolve_all(happened, events, variant=variant, hook="rummy500_perform")
                 self._after_play(seat, events)
             case _:
                 raise AssertionError(f"{action} was verified but cannot be played")
@@ -355,7 +356,7 @@ class Round:
             if answered.waiting:
                 return
             result = (PollClosed(poll.variant, poll.name, None),)
-        self._evolve_all(result, events)
+        self._evolve_all(result, events, variant=poll.variant, hook="rummy500_poll_result")
         self._after_answers(events)
 
     def _after_answers(self, events: list[Event]) -> None:
@@ -379,27 +380,39 @@ class Round:
         if not happened:
             return
         events: list[Event] = []
-        self._evolve_all(happened, events)
+        self._evolve_all(happened, events, variant=poll.variant, hook="rummy500_false_answer")
         self._answer(poll, seat, PASS, events)
         refused.events = tuple(events)
 
     def bring_about(self, happened: Sequence[Event]) -> list[Event]:
         """Applies what a poll led to: for a look ahead on a copy."""
+        poll = self.poll
+        assert poll is not None
         events: list[Event] = []
-        self._evolve_all(happened, events)
+        self._evolve_all(happened, events, variant=poll.variant, hook="rummy500_poll_result")
         self._after_answers(events)
         return events
 
-    def _evolve_all(self, happened: Sequence[Event], events: list[Event]) -> None:
+    def _evolve_all(self, happened: Sequence[Event], events: list[Event], *, variant: str, hook: str) -> None:
+        """Applies what a variant brought about. An event that cannot happen is that variant's mistake."""
         for event in happened:
-            self._evolve(event, events)
+            try:
+                self._evolve(event, events)
+            except (AssertionError, LookupError, StopIteration, Refused) as error:
+                raise VariantError(
+                    variant=variant,
+                    hook=hook,
+                    distribution=self.rules.distributions.get(variant, ""),
+                    problem=f"brought about {event}, which cannot happen: {type(error).__name__} {error}",
+                ) from error
 
     def _evolve(self, event: Event, events: list[Event]) -> None:
-        """Applies an event that a variant brought about. The variant answers for its legality."""
+        """Applies an event that a variant brought about."""
         match event:
             case DrewFromStock(seat):
                 self._draw(seat, events)
             case TookFromPile(seat, cards, must_use):
+                assert cards
                 assert tuple(self.pile[-len(cards) :]) == cards
                 del self.pile[-len(cards) :]
                 self._receive(seat, cards)
@@ -410,6 +423,9 @@ class Round:
                 shape = legal.one_reading(self.rules, LayMeld(cards, faces, end))
                 self._meld(seat, shape, end, events)
             case LaidOff(seat, number, card, face, end):
+                assert 1 <= number <= len(self.melds)
+                assert card in (face, JOKER)
+                assert end in self.melds[number - 1].ends_taking(face)
                 self._lay_off(seat, number, card, face, end, events)
             case TurnPassed(seat, drawn):
                 events.append(event)
@@ -431,6 +447,7 @@ class Round:
                 raise AssertionError(f"a variant may not bring about {event}")
 
     def _exchange(self, seat: int, number: int, card: Card) -> None:
+        assert 1 <= number <= len(self.melds)
         meld = self.melds[number - 1]
         index = next(i for i, placed in enumerate(meld.placed) if placed.card == JOKER and placed.face == card)
         self._give(seat, card)

@@ -100,6 +100,8 @@ class Rules:
     poll_actions: Mapping[str, Bound]
     poll_result: Mapping[str, Bound]
     false_answer: Mapping[str, Bound]
+    distributions: Mapping[str, str]
+    """Which distribution brought each variant, to name it when it is broken."""
 
     @property
     def unlimited(self) -> Rules:
@@ -157,6 +159,7 @@ def _table(plugins: PluginSet, *, players: int, options: Mapping[str, object]) -
         prefix = f"{plugin.name}." if plugin is not plugins.base else ""
         for option in plugins.options(plugin):
             known[prefix + option.name] = option
+            _verify_default(plugins, plugin, option)
     values: dict[str, OptionValue] = {key: option.default for key, option in known.items()}
     for key, value in options.items():
         if key not in known:
@@ -169,6 +172,16 @@ def _table(plugins: PluginSet, *, players: int, options: Mapping[str, object]) -
     return Table(
         players=players, variants=tuple(p.name for p in plugins.variants), options=dict(sorted(values.items()))
     )
+
+
+def _verify_default(plugins: PluginSet, plugin: Plugin, option: Option) -> None:
+    try:
+        value = option_value(option.name, option, option.default)
+    except RulesRefused as refused:
+        raise plugins.broken(plugin, "rummy500_options", f"has a default that it forbids: {refused}") from None
+    if value != option.default or type(value) is not type(option.default):
+        problem = f"has a default of the wrong type: {option.name} is {option.default!r}, read as {value!r}"
+        raise plugins.broken(plugin, "rummy500_options", problem)
 
 
 def _pack(plugins: PluginSet, table: Table) -> tuple[Card, ...]:
@@ -286,6 +299,7 @@ def compose(base: Plugin, variants: Sequence[Plugin], *, players: int, options: 
         poll_actions=dict(plugins.bound("rummy500_poll_actions", table)),
         poll_result=dict(plugins.bound("rummy500_poll_result", table)),
         false_answer=dict(plugins.bound("rummy500_false_answer", table)),
+        distributions={plugin.name: plugin.distribution for plugin in plugins.variants},
     )
 
 
