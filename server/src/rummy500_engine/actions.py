@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from typing import Final
 
 from rummy500_engine.cards import FACES, JOKER, Card
 
@@ -84,10 +85,10 @@ class VariantAction:
 
 Action = Draw | Take | LayMeld | LayOff | Discard | Pass | Call | VariantAction
 
-DRAW = Draw()
-PASS = Pass()
-DISCARDS: dict[Card, Discard] = {card: Discard(card) for card in (*FACES, JOKER)}
-TAKES: dict[Card, Take] = {card: Take(card) for card in (*FACES, JOKER)}
+DRAW: Final = Draw()
+PASS: Final = Pass()
+DISCARDS: Final[dict[Card, Discard]] = {card: Discard(card) for card in (*FACES, JOKER)}
+TAKES: Final[dict[Card, Take]] = {card: Take(card) for card in (*FACES, JOKER)}
 
 
 @lru_cache(maxsize=1 << 16)

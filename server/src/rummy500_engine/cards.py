@@ -5,32 +5,36 @@ A card is ``16 * suit + rank`` (suits C D H S = 0..3, ranks A 2 .. K = 0..12); t
 
 A hand is one int: its lowest 62 bits hold the faces held at least once, the next 62 bits those held at least twice, and
 so on. Equal hands are equal ints, whatever the number of packs, and ``hand.bit_count()`` is the number of cards.
+
+Constants of the engine are Final: where it is compiled, they are part of the code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 Card = int
 Mask = int
 
-RANKS = "A23456789TJQK"
-SUITS = "CDHS"
-ACE, KING = 0, 12
-LANE_BITS = 16
-COPY_BITS = 62
+RANKS: Final = "A23456789TJQK"
+SUITS: Final = "CDHS"
+ACE: Final = 0
+KING: Final = 12
+LANE_BITS: Final = 16
+COPY_BITS: Final = 62
 """As many as a small int of a compiled engine holds."""
-JOKER: Card = 61
-FACES: tuple[Card, ...] = tuple(LANE_BITS * suit + rank for suit in range(4) for rank in range(13))
+JOKER: Final = 61
+FACES: Final[tuple[Card, ...]] = tuple(LANE_BITS * suit + rank for suit in range(4) for rank in range(13))
 """The 52 faces, clubs to spades, ace to king: also the order in which a pack is written down before it is shuffled."""
-DISTINCT: Mask = (1 << COPY_BITS) - 1
+DISTINCT: Final[Mask] = (1 << COPY_BITS) - 1
 """Masks the faces of a hand, each once."""
-JOKER_BIT: Mask = 1 << JOKER
-ACES: Mask = 0x0001_0001_0001_0001
-NATURALS: Mask = sum(1 << card for card in FACES)
+JOKER_BIT: Final[Mask] = 1 << JOKER
+ACES: Final[Mask] = 0x0001_0001_0001_0001
+NATURALS: Final[Mask] = sum(1 << card for card in FACES)
 
-_TEXT = {card: RANKS[card % LANE_BITS] + SUITS[card // LANE_BITS] for card in FACES} | {JOKER: "JK"}
-_CARD = {text: card for card, text in _TEXT.items()}
+_TEXT: Final = {card: RANKS[card % LANE_BITS] + SUITS[card // LANE_BITS] for card in FACES} | {JOKER: "JK"}
+_CARD: Final = {text: card for card, text in _TEXT.items()}
 
 
 class UnreadableCard(ValueError):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from rummy500_engine.actions import End, LayMeld
 from rummy500_engine.cards import (
@@ -30,7 +31,7 @@ from rummy500_engine.melds import LANE, Kind, Meld, MeldCatalogue
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import GoingOut
 
-LONGEST_PIECE = 5
+LONGEST_PIECE: Final = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rummy500_engine.actions import (
     DISCARDS,
@@ -60,9 +60,11 @@ if TYPE_CHECKING:
     from rummy500_engine.round import Round
 
 # Bound once: looking up an enum member on its class costs as much as a call.
-_DRAW, _PLAY, _OVER = Phase.DRAW, Phase.PLAY, Phase.OVER
+_DRAW: Final = Phase.DRAW
+_PLAY: Final = Phase.PLAY
+_OVER: Final = Phase.OVER
 
-LISTED_AT_MOST = 2_000
+LISTED_AT_MOST: Final = 2_000
 """A listing stops here (API law 6) unless more is asked for."""
 
 
@@ -147,7 +149,7 @@ def _joker_plays(round: Round, seat: int) -> Iterator[Action]:
                     yield LayOff(JOKER, laid.id, end if len(ends) > 1 else None, face)
 
 
-_SUIT_DISCARDS: dict[int, tuple[Discard, ...]] = {}
+_SUIT_DISCARDS: Final[dict[int, tuple[Discard, ...]]] = {}
 
 
 def _discards(round: Round, seat: int) -> list[Discard]:
@@ -199,7 +201,7 @@ def _may_draw_meanwhile(round: Round, seat: int) -> bool:
 
 # --- one action
 
-_PHASE_OF: dict[type, Phase] = {
+_PHASE_OF: Final[dict[type, Phase]] = {
     Draw: _DRAW,
     Take: _DRAW,
     Pass: _DRAW,

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations, combinations_with_replacement, product
+from typing import Final
 
 from rummy500_engine.actions import End, LayMeld
 from rummy500_engine.cards import (
@@ -29,10 +30,11 @@ from rummy500_engine.cards import (
 )
 from rummy500_engine.terms import AceEnds, Jokers, Sets
 
-LANE = 0x1FFF
-SHORTEST, LONGEST_RUN = 3, 13
-MOST_COPIES = 12
-REMEMBERED = 1 << 14
+LANE: Final = 0x1FFF
+SHORTEST: Final = 3
+LONGEST_RUN: Final = 13
+MOST_COPIES: Final = 12
+REMEMBERED: Final = 1 << 14
 """Readings kept at once: bounded, since anybody may ask for any cards."""
 
 
@@ -41,8 +43,10 @@ class Kind(Enum):
     RUN = "run"
 
 
-_SET, _RUN = Kind.SET, Kind.RUN
-_LOW, _HIGH = End.LOW, End.HIGH
+_SET: Final = Kind.SET
+_RUN: Final = Kind.RUN
+_LOW: Final = End.LOW
+_HIGH: Final = End.HIGH
 
 
 @dataclass(slots=True)

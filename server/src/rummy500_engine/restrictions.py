@@ -7,7 +7,7 @@ search (`finish`) is asked only where they do not settle the matter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rummy500_engine.actions import DISCARDS, Action, End, LayMeld, LayOff, Take
 from rummy500_engine.cards import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 # Bound once: looking up an enum member on its class costs as much as a call.
-_PLAY = Phase.PLAY
+_PLAY: Final = Phase.PLAY
 
 
 class Fit(NamedTuple):

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from rummy500_engine.cards import Card
 
-SEED_BYTES = 32
-_WORD = 1 << 32
+SEED_BYTES: Final = 32
+_WORD: Final = 1 << 32
 
 
 def _words(seed: bytes, stream: int) -> Iterator[int]:
