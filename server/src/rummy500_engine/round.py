@@ -8,7 +8,7 @@ phase   DRAW ──draw, take──> PLAY ──discard──> POLL (only if a v
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from rummy500_engine import legal
 from rummy500_engine.actions import PASS, Action, Call, Discard, Draw, End, LayMeld, LayOff, Pass, Take, VariantAction
@@ -40,7 +40,10 @@ from rummy500_engine.shuffle import shuffle
 from rummy500_engine.terms import Phase, Poll, StockRule, VariantError
 
 # Bound once: looking up an enum member on its class costs as much as a call.
-_DRAW, _PLAY, _POLL, _OVER = Phase.DRAW, Phase.PLAY, Phase.POLL, Phase.OVER
+_DRAW: Final = Phase.DRAW
+_PLAY: Final = Phase.PLAY
+_POLL: Final = Phase.POLL
+_OVER: Final = Phase.OVER
 
 
 class Round:
