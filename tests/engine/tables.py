@@ -8,6 +8,7 @@ from typing import Any
 
 from rummy500_engine import classic
 from rummy500_engine.cards import Card, hand_of, read_cards
+from rummy500_engine.events import Event
 from rummy500_engine.game import Game
 from rummy500_engine.hooks import hookimpl
 from rummy500_engine.melds import Meld
@@ -48,9 +49,9 @@ def dealt(rules: Rules, *, secret: bytes = b"tests", single_round: bool = False)
     return game
 
 
-def deal(game: Game, *, secret: bytes = b"tests") -> None:
+def deal(game: Game, *, secret: bytes = b"tests") -> list[Event]:
     seed = seed_for(secret, "round", game.rounds_played + 1)
-    game.deal(shuffle(seed, game.rules.pack), seed=seed)
+    return game.deal(shuffle(seed, game.rules.pack), seed=seed)
 
 
 def card(text: str) -> Card:

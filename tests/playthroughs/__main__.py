@@ -1,0 +1,3 @@
+from tests.playthroughs.transcript import write_all
+
+write_all()
