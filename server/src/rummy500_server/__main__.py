@@ -2,7 +2,8 @@
 
 `serve` prints one line on standard output once it listens, `listening on ADDRESS`; with --ready-file it also writes
 the address to that file, whole or not at all. Logs go to standard error. Exit status: 0 after a signal,
-2 when a setting, the database or the address cannot be used, with one sentence on standard error.
+2 when a setting, the database or the address cannot be used, with one sentence on standard error, 3 when the watchdog
+ended it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from rummy500_server.app import App, CannotListen, open_app
 from rummy500_server.journal_sqlite import JournalUnusable
 from rummy500_server.logs import configure_logs
 from rummy500_server.settings import BadSetting, Settings, add_flags, read_settings
+from rummy500_server.watchdog import Watchdog
 
 SWITCH_INTERVAL = 0.0005
 """Seconds after which the loop lets the journal's thread have the interpreter; the default of 0.005 would delay every
@@ -68,6 +70,8 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _serve(settings: Settings, *, ready_file: Path | None, with_stdin: bool) -> None:
     app = await open_app(settings)
+    watchdog = Watchdog(settings.stall_seconds)
+    watchdog.start()
     stopping = asyncio.Event()
     signals = _Signals(stopping)
     try:
@@ -85,6 +89,7 @@ async def _serve(settings: Settings, *, ready_file: Path | None, with_stdin: boo
         await stopping.wait()
     finally:
         await _stop(app, signals)
+        watchdog.end()
 
 
 async def _stop(app: App, signals: _Signals) -> None:

@@ -47,6 +47,7 @@ class Settings:
     requests_per_second: int = _setting(2_000, "requests a second of one principal", low=1)
     decisions_per_second: int = _setting(100_000, "decisions a second of one Play stream", low=1)
     queue_messages: int = _setting(1_024, "messages that wait for one slow reader before its stream ends", low=16)
+    stall_seconds: int = _setting(60, "a server that a variant holds up for so long ends", low=1, high=86_400)
     drain_ms: int = _setting(5_000, "how long a stopping server waits for its streams", high=600_000)
 
     def __post_init__(self) -> None:

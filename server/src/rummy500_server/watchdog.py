@@ -1,0 +1,78 @@
+"""A server that is held up, by a variant that never returns, ends and says who held it up; nothing accepted is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from types import FrameType
+
+import structlog
+
+from rummy500_catalog.offers import VARIANTS
+
+EXIT_STATUS = 3
+
+log = structlog.stdlib.get_logger("rummy500")
+
+
+class Watchdog(threading.Thread):
+    """Ends the process when its loop has not turned for `seconds`. Made in the loop's thread."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(name="watchdog", daemon=True)
+        self._seconds, self._step = seconds, seconds / 8
+        self._loop, self._watched = asyncio.get_running_loop(), threading.get_ident()
+        self._turned = time.monotonic()
+        self._timer = self._loop.call_soon(self._turn)
+        self._is_ended = threading.Event()
+
+    def end(self) -> None:
+        self._is_ended.set()
+        self._timer.cancel()
+
+    def _turn(self) -> None:
+        self._turned = time.monotonic()
+        self._timer = self._loop.call_later(self._step, self._turn)
+
+    def run(self) -> None:
+        looked = time.monotonic()
+        while not self._is_ended.wait(self._step):
+            now = time.monotonic()
+            if now - looked > 3 * self._step:
+                self._turned = now  # the whole process stood still: that was nobody's fault in here
+            looked = now
+            if now - self._turned > self._seconds:
+                self._bark()
+
+    def _bark(self) -> None:
+        frame = sys._current_frames().get(self._watched)
+        log.critical(
+            "server.stalled",
+            seconds=self._seconds,
+            held_up_by=culprit(frame),
+            stack="".join(traceback.format_stack(frame)),
+        )
+        os._exit(EXIT_STATUS)
+
+
+def culprit(frame: FrameType | None) -> str:
+    """The innermost function of an installed variant, with the distribution that brings it."""
+    owners = {point.module: point.dist.name for point in entry_points(group=VARIANTS) if point.dist}
+    for each in _outwards(frame):
+        module = str(each.f_globals.get("__name__", ""))
+        for variant, distribution in owners.items():
+            if f"{module}.".startswith(f"{variant}."):
+                return f"{each.f_code.co_qualname} of {module}, distribution {distribution}"
+    return "the server itself"
+
+
+def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
