@@ -91,7 +91,7 @@ def seat_connected(keeper: Keeper, connected: Connected, bot: str, *, name: str,
         raise Failure(Reason.SEAT_TAKEN, f"{bot} has a seat at this table already, and one seat is all it can have")
     label = name or ("" if keeper.table.place_names() else bot)
     seat = sit(keeper, name=label, who=stream.who, kind=SeatKind.CONNECTED_BOT, wanted=wanted)
-    stream.link(keeper, seat)
+    connected.seated(keeper, seat)  # so that it finds the seat again when it was dropped
     return seat
 
 
