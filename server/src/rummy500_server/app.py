@@ -19,6 +19,8 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from rummy500.v1 import (
+    match_service_pb2,
+    match_service_pb2_grpc,
     play_service_pb2,
     play_service_pb2_grpc,
     rules_service_pb2,
@@ -29,13 +31,16 @@ from rummy500.v1 import (
 from rummy500_catalog import Catalog
 from rummy500_server.connected import Connected
 from rummy500_server.drain import Drain
+from rummy500_server.games import Games
 from rummy500_server.interceptors import AroundEveryMethod
 from rummy500_server.journal import Journal, JournalError, MemoryJournal
 from rummy500_server.journal_sqlite import SqliteJournal
 from rummy500_server.limits import Usage
 from rummy500_server.listing import Listing
 from rummy500_server.lobby import Lobby
+from rummy500_server.matches import Matches
 from rummy500_server.rules_messages import RulesMessages
+from rummy500_server.services.match import MatchServicer
 from rummy500_server.services.play import PlayServicer
 from rummy500_server.services.rules import RulesServicer
 from rummy500_server.services.table import TableServicer
@@ -72,6 +77,8 @@ class App:
     lobby: Lobby = field(init=False)
     connected: Connected = field(init=False)
     rules_messages: RulesMessages = field(init=False)
+    openers: list[Callable[[], None]] = field(default_factory=list)
+    """Called once the tables are known."""
 
     def on_stop(self, stop: Callable[[], Awaitable[None]]) -> None:
         self.stoppers.append(stop)
@@ -121,6 +128,8 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None) -> App
         for add in SERVICES:
             app.service_names.append(await add(app))
         await app.lobby.open()
+        for begin in app.openers:
+            begin()
     except BaseException:
         await app.stop(drain_seconds=0)
         raise
@@ -149,7 +158,27 @@ async def _plays(app: App) -> str:
     return play_service_pb2.DESCRIPTOR.services_by_name["PlayService"].full_name
 
 
-SERVICES: tuple[Callable[[App], Awaitable[str]], ...] = (_rules, _tables, _plays)
+async def _matches(app: App) -> str:
+    games = Games(app.lobby, app.journal)
+    matches = Matches(
+        settings=app.settings,
+        catalog=app.catalog,
+        journal=app.journal,
+        lobby=app.lobby,
+        connected=app.connected,
+        games=games,
+        drain=app.drain,
+    )
+    await games.open()
+    await matches.open()
+    app.openers.append(matches.resume)
+    app.on_stop(matches.close)
+    servicer = MatchServicer(matches, games, app.lobby, app.drain)
+    match_service_pb2_grpc.add_MatchServiceServicer_to_server(servicer, app.grpc_server)
+    return match_service_pb2.DESCRIPTOR.services_by_name["MatchService"].full_name
+
+
+SERVICES: tuple[Callable[[App], Awaitable[str]], ...] = (_rules, _tables, _plays, _matches)
 """Each adds one service to the server, with the rooms behind it, and answers its full name."""
 
 

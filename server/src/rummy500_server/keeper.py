@@ -103,6 +103,7 @@ class Keeper:
         table, player = self.table, self.players[seat]
         before, turn = table.sequence, self._turn()
         spent = self.clock.spent_ms(player) if player.asked == before else 0
+        player.decisions += 1
         for index, action in enumerate(actions):
             try:
                 events = self._apply(seat, action, spent_ms=0 if index else spent)
@@ -208,6 +209,7 @@ class Keeper:
             return
         player, turn = self.players[seat], self._turn()
         player.refused = refused
+        player.all_refusals += 1
         if self.table.creation.position is not None:
             return
         if player.turn != turn:

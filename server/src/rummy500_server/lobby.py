@@ -100,6 +100,11 @@ class Lobby:
             except Exception:
                 log.exception("table.not_folded", table=name)
 
+    async def awake(self) -> None:
+        """Waits until every table that is not over has been folded, or found broken."""
+        if self._waking is not None:
+            await asyncio.shield(self._waking)
+
     async def close(self) -> None:
         """Nothing is played any more; what was played is in the journal."""
         for task in (self._waking, *self._folding.values()):
@@ -133,6 +138,9 @@ class Lobby:
     def listed(self) -> list[Creation]:
         """The tables outside of matches, newest first."""
         return sorted(self._listed.values(), key=lambda each: (each.created_ms, each.name), reverse=True)
+
+    def is_unfinished(self, name: str) -> bool:
+        return name in self._unfinished
 
     async def _fold(self, name: str) -> Keeper:
         document = await self._journal.get(TABLE, name)

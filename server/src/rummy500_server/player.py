@@ -14,7 +14,8 @@ MOST_REFUSALS = 5
 @dataclass(slots=True)
 class Player:
     """`asked` is the sequence at which its decision was published (-1: none), `asked_at` and `deadline` are seconds of
-    the loop's clock. `seen` is the last event that it had when it last decided. `refusals` count in one `turn`."""
+    the loop's clock. `seen` is the last event that it had when it last decided. `refusals` count in one `turn`;
+    `decisions` and `all_refusals` in the game, since the table came into memory."""
 
     bot: Bot | None = None
     asked: int = -1
@@ -26,6 +27,8 @@ class Player:
     turn: tuple[int, int] = (-1, -1)
     refused: Refused | None = None
     streams: int = 0
+    decisions: int = 0
+    all_refusals: int = 0
 
     @property
     def refusals_left(self) -> int:

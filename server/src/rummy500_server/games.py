@@ -1,0 +1,245 @@
+"""The games that are over, in matches and outside of them: how they ended, and their records."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from rummy500.v1 import match_pb2
+from rummy500_arena.records import CLOCK, Ending, Header, MatchPlace, Recorder
+from rummy500_arena.standing import final_points
+from rummy500_arena.statistics import GameScore
+from rummy500_catalog import DEFAULT_PRESET
+from rummy500_server.entries import Acted, Clocked, Forfeited
+from rummy500_server.journal import Journal, Put, Write
+from rummy500_server.keeper import Keeper
+from rummy500_server.lobby import Lobby
+from rummy500_server.results import GameResult, Termination
+from rummy500_server.status import Failure, Reason
+from rummy500_server.table import Table
+from rummy500_server.translate.events import result_into
+
+GAME = "game"
+"""Kind of document: a game that is over."""
+_SAYS_NOTHING = frozenset({Termination.SERVER_FAULT, Termination.CANCELLED})
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What a seat did in a game: decisions that it made, actions that were refused, milliseconds charged."""
+
+    decisions: int
+    refusals: int
+    charged_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedGame:
+    """`match` is empty outside of matches; then `deal` and `seating` are 0. `score` is what its match counts."""
+
+    record: str
+    match: str
+    table: str
+    deal: int
+    seating: int
+    players: tuple[str, ...]
+    result: GameResult
+    score: GameScore
+    efforts: tuple[Effort, ...]
+    finished_ms: int
+
+    def to_json(self) -> bytes:
+        values = asdict(self)
+        values["result"]["termination"] = self.result.termination.name
+        return json.dumps(values, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_json(cls, text: bytes) -> FinishedGame:
+        values = json.loads(text)
+        result, score = values["result"], values["score"]
+        values["result"] = GameResult(
+            **{
+                **_with_tuples(result, "winners", "totals", "settlement"),
+                "termination": Termination[result["termination"]],
+            }
+        )
+        values["score"] = GameScore(**_with_tuples(score, "points", "winners"))
+        values["efforts"] = tuple(Effort(**effort) for effort in values["efforts"])
+        values["players"] = tuple(values["players"])
+        return cls(**values)
+
+
+def _with_tuples(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {**values, **{name: tuple(values[name]) for name in names}}
+
+
+def record_name(match: str, deal: int, seating: int) -> str:
+    return f"{match}.{deal}.{seating}"
+
+
+def place_in_match(record: str) -> tuple[int, int]:
+    """Deal and seating of the record of a match's game."""
+    _, deal, seating = record.rsplit(".", 2)
+    return int(deal), int(seating)
+
+
+class Games:
+    """`after_finished` is told of every game whose end is durable."""
+
+    def __init__(self, lobby: Lobby, journal: Journal) -> None:
+        self._lobby, self._journal = lobby, journal
+        self._by_record: dict[str, FinishedGame] = {}
+        self._of_match: dict[str, list[FinishedGame]] = {}
+        self._ending: dict[str, FinishedGame] = {}
+        self.after_finished: list[Callable[[FinishedGame], None]] = []
+        lobby.when_over.append(self._keep)
+        lobby.after_over.append(self._finished)
+
+    async def open(self) -> None:
+        for _, text in await self._journal.documents(GAME):
+            self._add(FinishedGame.from_json(text))
+
+    def _add(self, game: FinishedGame) -> None:
+        self._by_record[game.record] = game
+        if game.match:
+            self._of_match.setdefault(game.match, []).append(game)
+
+    def _keep(self, keeper: Keeper) -> Sequence[Write]:
+        game = finished_game(keeper, finished_ms=round(time.time() * 1000))
+        if game is None:
+            return ()
+        self._ending[keeper.table.name] = game
+        return (Put(GAME, game.record, game.to_json()),)
+
+    def _finished(self, keeper: Keeper) -> None:
+        game = self._ending.pop(keeper.table.name, None)
+        if game is not None:
+            self._add(game)
+            for tell in self.after_finished:
+                tell(game)
+
+    # --- finding
+
+    def named(self, record: str) -> FinishedGame | None:
+        return self._by_record.get(record)
+
+    def of_match(self, match: str) -> list[FinishedGame]:
+        """In the order of deals and seatings."""
+        return sorted(self._of_match.get(match, ()), key=lambda game: (game.deal, game.seating))
+
+    def all(self) -> list[FinishedGame]:
+        """Newest first."""
+        return sorted(self._by_record.values(), key=lambda game: (game.finished_ms, game.record), reverse=True)
+
+    async def record(self, game: FinishedGame, place: MatchPlace | None) -> str:
+        """The record as JSON lines, made anew from the table's journal. Raises Failure when that cannot be done."""
+        keeper = await self._lobby.table(game.table)
+        try:
+            return record_of(keeper.table, place)
+        except Exception as error:
+            raise Failure(
+                Reason.TABLE_BROKEN, f"the record of {game.record} cannot be made any more: {error}"
+            ) from error
+
+
+def finished_game(keeper: Keeper, *, finished_ms: int) -> FinishedGame | None:
+    """The game of a table that is over; None when it never started."""
+    table, result = keeper.table, keeper.table.result
+    assert result is not None
+    if table.game.round is None:
+        return None
+    creation = table.creation
+    record = creation.record or creation.name
+    deal, seating = place_in_match(record) if creation.match else (0, 0)
+    points, rounds = final_points(table.game, at_fault=result.at_fault)
+    score = GameScore(
+        points=points,
+        rounds=rounds,
+        winners=result.winners,
+        drawn=len({table.rules.sides[seat] for seat in result.winners}) > 1,
+        termination=result.termination.name,
+        at_fault=result.at_fault,
+        counts=result.termination not in _SAYS_NOTHING,
+    )
+    return FinishedGame(
+        record=record,
+        match=creation.match,
+        table=creation.name,
+        deal=deal,
+        seating=seating,
+        players=tuple(seat.name for seat in table.seats),
+        result=result,
+        score=score,
+        efforts=tuple(_effort(keeper, seat.number) for seat in table.seats),
+        finished_ms=finished_ms,
+    )
+
+
+def _effort(keeper: Keeper, seat: int) -> Effort:
+    own = [e for e in keeper.table.history if isinstance(e, Acted) and e.seat == seat and not e.by_clock]
+    player = keeper.players[seat]
+    return Effort(player.decisions, player.all_refusals, sum(entry.spent_ms for entry in own))
+
+
+def record_of(table: Table, place: MatchPlace | None = None) -> str:
+    """The record of a table that is over. Outside of a match it names the table."""
+    creation, result = table.creation, table.result
+    assert result is not None
+    recorder = Recorder(
+        Header(
+            rules=table.rules,
+            preset=creation.choice.preset or DEFAULT_PRESET,
+            players=tuple(seat.name for seat in table.seats),
+            seed=creation.secret,
+            engine=version("rummy500"),
+            dealer=None if creation.position is not None else creation.players - 1,
+            single_round=creation.single_round,
+            table="" if creation.match else creation.name,
+            match=place,
+            position=creation.position,
+            times={"created_ms": creation.created_ms},
+        )
+    )
+    for entry in table.history:
+        match entry:
+            case Acted(seat, action, spent, by_clock):
+                recorder.act(seat, action, by=CLOCK if by_clock else "", times={} if by_clock else {"spent_ms": spent})
+            case Clocked(seat, reason, overrun):
+                recorder.finish_turn(seat, reason.name, times={"overrun_ms": overrun})
+            case Forfeited(seat, termination):
+                recorder.forfeit(seat, termination.name)
+            case _:
+                pass
+    by_the_rules = result.termination in (Termination.NORMAL, Termination.ROUND_LIMIT)
+    recorder.end(
+        Ending(
+            termination=result.termination.name,
+            at_fault=result.at_fault,
+            winners=None if by_the_rules else result.winners,
+            sentence="" if by_the_rules else result.sentence,
+        )
+    )
+    return recorder.text()
+
+
+def game_message(game: FinishedGame, *, with_table: bool = True) -> match_pb2.Game:
+    """`with_table` False: the table's name is not told, for who knows it may watch what was played there."""
+    finished = Timestamp()
+    finished.FromMilliseconds(game.finished_ms)
+    message = match_pb2.Game(
+        record=game.record,
+        match=game.match,
+        table=game.table if with_table else "",
+        deal=game.deal,
+        seating=game.seating,
+        players=game.players,
+        finished=finished,
+    )
+    result_into(message.result, game.result)
+    return message

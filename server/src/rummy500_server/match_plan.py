@@ -1,0 +1,201 @@
+"""What a match plays: as it is asked for, as the journal keeps it, and as the arena plans it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rummy500.v1 import match_pb2, rules_pb2, table_pb2
+from rummy500_arena.plan import Plan, Unit
+from rummy500_bots import BotRefused, BotSpec, built_in, kinds
+from rummy500_engine.rules import MAX_PLAYERS, MIN_PLAYERS
+from rummy500_server.rules_wire import Choice, choice_message, read_choice
+from rummy500_server.status import Failure, Reason, bad_request
+from rummy500_server.table_wire import LEAST_CLOCK_MS, MOST_CLOCK_MS, read_bot, read_name
+
+MOST_BOTS, MOST_DEALS, MOST_TABLES = 64, 1_000_000, 1_024
+MOST_GAMES = 10_000_000
+USUAL_TABLES, TABLES_OF_OUR_OWN = 16, 2
+"""Tables that are played at the same time where the plan does not say; the second for the server's own bots, who wait
+for nobody: more tables at a time would only make others wait."""
+
+_UNIT = {
+    match_pb2.MATCH_UNIT_UNSPECIFIED: Unit.DEAL,
+    match_pb2.MATCH_UNIT_DEAL: Unit.DEAL,
+    match_pb2.MATCH_UNIT_GAME: Unit.GAME,
+}
+_WIRE_UNIT = {Unit.DEAL: match_pb2.MATCH_UNIT_DEAL, Unit.GAME: match_pb2.MATCH_UNIT_GAME}
+
+
+@dataclass(frozen=True, slots=True)
+class MatchBot:
+    """`builtin` or `connected`: the names of the streams that play it, one for all seatings or one for each."""
+
+    name: str
+    builtin: BotSpec | None = None
+    connected: tuple[str, ...] = ()
+
+    def connection(self, seating: int) -> str:
+        """The name of the stream that plays a seating; empty: the server plays it."""
+        if not self.connected:
+            return ""
+        return self.connected[seating if len(self.connected) > 1 else 0]
+
+
+@dataclass(frozen=True)
+class MatchSpec:
+    """Every choice filled in, the server's too."""
+
+    bots: tuple[MatchBot, ...]
+    choice: Choice
+    players: int
+    deals: int
+    unit: Unit
+    seed: int
+    concurrency: int
+    clock_ms: int
+
+    @cached_property
+    def plan(self) -> Plan:
+        return Plan(bots=len(self.bots), players=self.players, deals=self.deals, seed=self.seed, unit=self.unit)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(bot.name for bot in self.bots)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "bots": [
+                {"name": bot.name, "builtin": str(bot.builtin) if bot.builtin else "", "connected": bot.connected}
+                for bot in self.bots
+            ],
+            "choice": [self.choice.preset, self.choice.variants, dict(self.choice.options)],
+            "players": self.players,
+            "deals": self.deals,
+            "unit": self.unit.value,
+            "seed": self.seed,
+            "concurrency": self.concurrency,
+            "clock_ms": self.clock_ms,
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> MatchSpec:
+        preset, variants, options = values["choice"]
+        bots = tuple(
+            MatchBot(bot["name"], BotSpec.read(bot["builtin"]) if bot["builtin"] else None, tuple(bot["connected"]))
+            for bot in values["bots"]
+        )
+        return cls(
+            bots=bots,
+            choice=Choice(preset, tuple(variants), options),
+            players=values["players"],
+            deals=values["deals"],
+            unit=Unit(values["unit"]),
+            seed=values["seed"],
+            concurrency=values["concurrency"],
+            clock_ms=values["clock_ms"],
+        )
+
+
+def read_spec(message: match_pb2.MatchPlan, *, clock_ms: int) -> MatchSpec:
+    """`clock_ms` is the server's default. Raises Failure, naming the field."""
+    if not 2 <= len(message.bots) <= MOST_BOTS:
+        raise bad_request("plan.bots", f"{len(message.bots)}: a match has 2 to {MOST_BOTS} bots")
+    players = message.players or len(message.bots)
+    if not MIN_PLAYERS <= players <= MAX_PLAYERS:
+        raise bad_request("plan.players", f"{players}: a table has {MIN_PLAYERS} to {MAX_PLAYERS} seats")
+    if players > len(message.bots):
+        raise bad_request(
+            "plan.players", f"{players} seats need {players} bots: one may be named twice, under two names"
+        )
+    if not 1 <= message.deals <= MOST_DEALS:
+        raise bad_request("plan.deals", f"{message.deals}: it is 1 to {MOST_DEALS}")
+    if message.concurrency > MOST_TABLES:
+        raise bad_request("plan.concurrency", f"{message.concurrency}: it is 1 to {MOST_TABLES}, or 0")
+    clock = message.clock.decision_ms
+    if clock and not LEAST_CLOCK_MS <= clock <= MOST_CLOCK_MS:
+        raise bad_request("plan.clock.decision_ms", f"{clock}: it is {LEAST_CLOCK_MS} to {MOST_CLOCK_MS}, or 0")
+    if message.unit not in _UNIT:
+        raise bad_request("plan.unit", f"{message.unit} is none of MATCH_UNIT_DEAL and MATCH_UNIT_GAME")
+    bots = tuple(_read_bot(bot, f"plan.bots[{at}]") for at, bot in enumerate(message.bots))
+    usual = USUAL_TABLES if any(bot.connected for bot in bots) else TABLES_OF_OUR_OWN
+    spec = MatchSpec(
+        bots=bots,
+        choice=read_choice(message.rules, "plan.rules"),
+        players=players,
+        deals=message.deals,
+        unit=_UNIT[message.unit],
+        seed=message.seed if message.HasField("seed") else secrets.randbits(63),
+        concurrency=message.concurrency or usual,
+        clock_ms=clock or clock_ms,
+    )
+    _verify_whole(spec)
+    return spec
+
+
+def _read_bot(message: match_pb2.MatchBot, path: str) -> MatchBot:
+    name = read_name(message.name, f"{path}.name")
+    match message.WhichOneof("source"):
+        case "builtin":
+            spec = read_bot(message.builtin, f"{path}.builtin")
+            try:
+                built_in(spec, seed=0)
+            except BotRefused as error:
+                if spec.name not in kinds():
+                    raise Failure(Reason.NO_SUCH_BOT, str(error)) from error
+                raise bad_request(f"{path}.builtin.settings", str(error)) from error
+            return MatchBot(name, builtin=spec)
+        case "connected":
+            names = tuple(
+                read_name(stream, f"{path}.connected.names[{at}]") for at, stream in enumerate(message.connected.names)
+            )
+            if not names:
+                raise bad_request(f"{path}.connected.names", "name one stream, or one for each seating of a deal")
+            return MatchBot(name, connected=names)
+        case None:
+            raise bad_request(f"{path}.source", "set builtin or connected")
+
+
+def _verify_whole(spec: MatchSpec) -> None:
+    names: set[str] = set()
+    streams: set[str] = set()
+    for at, bot in enumerate(spec.bots):
+        if bot.name in names:
+            raise bad_request(f"plan.bots[{at}].name", f"two bots are called {bot.name!r}")
+        if streams & set(bot.connected):
+            stream = sorted(streams & set(bot.connected))[0]
+            raise bad_request(f"plan.bots[{at}].connected.names", f"{stream!r} plays for another bot of this match")
+        if len(bot.connected) not in (0, 1, spec.plan.seatings):
+            raise bad_request(
+                f"plan.bots[{at}].connected.names",
+                f"{len(bot.connected)}: it is 1, or one for each of the {spec.plan.seatings} seatings of a deal",
+            )
+        names.add(bot.name)
+        streams.update(bot.connected)
+    if spec.plan.games > MOST_GAMES:
+        raise bad_request("plan.deals", f"the plan comes to {spec.plan.games} games; it may be {MOST_GAMES}")
+
+
+def spec_message(spec: MatchSpec, *, with_seed: bool) -> match_pb2.MatchPlan:
+    """The plan with every choice of the server filled in. Whoever knows the seed knows every pack."""
+    message = match_pb2.MatchPlan(
+        rules=choice_message(spec.choice),
+        deals=spec.deals,
+        unit=_WIRE_UNIT[spec.unit],
+        players=spec.players,
+        concurrency=spec.concurrency,
+        clock=table_pb2.ClockSettings(decision_ms=spec.clock_ms),
+    )
+    if with_seed:
+        message.seed = spec.seed
+    for bot in spec.bots:
+        added = message.bots.add(name=bot.name)
+        if bot.builtin is None:
+            added.connected.names.extend(bot.connected)
+            continue
+        added.builtin.name = bot.builtin.name
+        added.builtin.settings.extend(rules_pb2.Option(name=key, value=value) for key, value in bot.builtin.settings)
+    return message

@@ -1,0 +1,171 @@
+"""All matches: making them, going on with them after a restart, and telling of them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import time
+
+import structlog
+
+from rummy500_catalog import Catalog
+from rummy500_engine.terms import RulesRefused, VariantError
+from rummy500_server.connected import Connected
+from rummy500_server.drain import Drain
+from rummy500_server.games import FinishedGame, Games
+from rummy500_server.journal import Journal, JournalError, Put
+from rummy500_server.keeper import Keeper
+from rummy500_server.lobby import Lobby
+from rummy500_server.match import Match, MatchDocument
+from rummy500_server.match_plan import MatchSpec
+from rummy500_server.settings import Settings
+from rummy500_server.status import Failure, Reason
+
+log = structlog.stdlib.get_logger("rummy500")
+
+MATCH = "match"
+"""Kind of document: a match."""
+
+
+class Matches:
+    """Matches by name."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        catalog: Catalog,
+        journal: Journal,
+        lobby: Lobby,
+        connected: Connected,
+        games: Games,
+        drain: Drain,
+    ) -> None:
+        self._settings, self._catalog, self._journal = settings, catalog, journal
+        self._lobby, self._connected, self._drain = lobby, connected, drain
+        self._games = games
+        self._matches: dict[str, Match] = {}
+        self._resuming: asyncio.Task[None] | None = None
+        self._keeping: set[asyncio.Task[None]] = set()
+        games.after_finished.append(self._finished)
+        lobby.after_opened.append(self._opened)
+
+    # --- from the start to the end
+
+    async def open(self) -> None:
+        """Learns which matches there are, before tables are folded."""
+        for _, text in await self._journal.documents(MATCH):
+            match = self._match(MatchDocument.from_json(text))
+            for game in self._games.of_match(match.name):
+                match.count(game)
+
+    def resume(self) -> None:
+        """Goes on with those that are not over, when their tables are in memory again."""
+        self._resuming = asyncio.create_task(self._resume())
+
+    async def _resume(self) -> None:
+        await self._lobby.awake()
+        for match in list(self._matches.values()):
+            if match.is_over:
+                continue
+            change = self._change_of_rules(match.document)
+            if change:
+                match.fail(change)
+            else:
+                match.begin()
+
+    def _change_of_rules(self, document: MatchDocument) -> str:
+        """Why the rules are not those with which the match began; empty: they are."""
+        try:
+            rules = document.spec.choice.rules(self._catalog, document.spec.players)
+        except (RulesRefused, VariantError) as error:
+            return f"its rules cannot be composed any more: {error}"
+        return "" if rules.digest == document.digest else "its rules are others now: a variant has changed its version"
+
+    async def close(self) -> None:
+        """Nothing more begins; what is to be kept is kept."""
+        if self._resuming is not None:
+            self._resuming.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._resuming
+        for match in self._matches.values():
+            match.stop()
+        if self._keeping:
+            await asyncio.wait(self._keeping)
+
+    # --- finding and making
+
+    def named(self, name: str) -> Match:
+        """Raises Failure NO_SUCH_MATCH."""
+        match = self._matches.get(name)
+        if match is None:
+            raise Failure(Reason.NO_SUCH_MATCH, f"there is no match {name!r}")
+        return match
+
+    def find(self, name: str) -> Match | None:
+        return self._matches.get(name)
+
+    def all(self) -> list[Match]:
+        """Newest first."""
+        return sorted(self._matches.values(), key=lambda each: (each.document.created_ms, each.name), reverse=True)
+
+    def make(self, spec: MatchSpec, *, owner: str) -> Match:
+        """A match that has not begun. Raises Failure, RulesRefused or VariantError."""
+        self._drain.verify_off()
+        mine = sum(match.document.owner == owner and not match.is_over for match in self._matches.values())
+        limit = self._settings.matches_per_principal
+        if mine >= limit:
+            raise Failure(Reason.TOO_MANY_MATCHES, f"{limit} matches are open already, which is the limit", limit=limit)
+        rules = spec.choice.rules(self._catalog, spec.players)
+        return self._match(
+            MatchDocument(
+                name=f"m-{secrets.token_hex(6)}",
+                owner=owner,
+                spec=spec,
+                digest=rules.digest,
+                created_ms=round(time.time() * 1000),
+            )
+        )
+
+    def drop(self, match: Match) -> None:
+        """A match that could not be kept."""
+        self._matches.pop(match.name, None)
+
+    async def keep(self, match: Match, *writes: Put) -> None:
+        """Returns when the match as it stands is durable. Raises JournalError."""
+        await self._journal.commit(Put(MATCH, match.name, match.document.to_json()), *writes)
+
+    def _match(self, document: MatchDocument) -> Match:
+        match = self._matches[document.name] = Match(
+            document,
+            lobby=self._lobby,
+            connected=self._connected,
+            may_begin_games=lambda: not self._drain.is_on,
+            keep=self._keep_later,
+        )
+        return match
+
+    def _keep_later(self, match: Match) -> None:
+        """A change that nobody waits for; after a crash it is found again from the games."""
+        task = asyncio.create_task(self._keep_quietly(match))
+        self._keeping.add(task)
+        task.add_done_callback(self._keeping.discard)
+
+    async def _keep_quietly(self, match: Match) -> None:
+        try:
+            await self.keep(match)
+        except JournalError as error:
+            log.error("match.not_kept", match=match.name, sentence=str(error))
+
+    # --- what happens at tables
+
+    def _opened(self, keeper: Keeper) -> None:
+        match = self._matches.get(keeper.table.creation.match)
+        if match is not None and not keeper.table.is_over:
+            match.adopt(keeper)
+
+    def _finished(self, game: FinishedGame) -> None:
+        match = self._matches.get(game.match)
+        if match is not None:
+            match.count(game)

@@ -1,0 +1,183 @@
+"""MatchService: matches between bots, and the records of all games."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+import grpc
+
+from rummy500.v1 import match_service_pb2 as pb
+from rummy500.v1 import match_service_pb2_grpc
+from rummy500_server.drain import Drain
+from rummy500_server.games import FinishedGame, Games, game_message
+from rummy500_server.identity import Principal, caller
+from rummy500_server.journal import JournalError, Put
+from rummy500_server.lobby import Lobby
+from rummy500_server.match import Match
+from rummy500_server.match_plan import read_spec
+from rummy500_server.match_wire import match_message, read_report
+from rummy500_server.matches import Matches
+from rummy500_server.paging import page_of
+from rummy500_server.play_stream import lost
+from rummy500_server.requests import Keep
+from rummy500_server.status import Failure, Reason, bad_request
+
+_Context = grpc.aio.ServicerContext[Any, Any]
+
+BETWEEN_PROGRESS = 0.1
+"""Seconds between two messages of WatchMatch."""
+CHUNK_BYTES = 256 << 10
+LONGEST_MATCH, LONGEST_RECORD = 64, 128
+
+
+class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
+    def __init__(self, matches: Matches, games: Games, lobby: Lobby, drain: Drain) -> None:
+        self._matches, self._games, self._lobby, self._drain = matches, games, lobby, drain
+
+    async def CreateMatch(self, request: pb.CreateMatchRequest, context: _Context) -> pb.CreateMatchResponse:
+        owner = caller().required()
+
+        async def create(keep: Keep) -> pb.CreateMatchResponse:
+            spec = read_spec(request.plan, clock_ms=self._lobby.settings.decision_ms)
+            match = self._matches.make(spec, owner=owner)
+            answer = pb.CreateMatchResponse(match=match_message(match, with_seed=True))
+            try:
+                await self._kept(match, *keep(answer))
+            except Failure:
+                self._matches.drop(match)
+                raise
+            match.begin()
+            return answer
+
+        return await self._lobby.memory.once(
+            "CreateMatch", owner, request.request_id, request=request, answer=pb.CreateMatchResponse, do=create
+        )
+
+    async def GetMatch(self, request: pb.GetMatchRequest, context: _Context) -> pb.GetMatchResponse:
+        return pb.GetMatchResponse(match=_shown(self._named(request.match), caller()))
+
+    async def ListMatches(self, request: pb.ListMatchesRequest, context: _Context) -> pb.ListMatchesResponse:
+        page, token = page_of(self._matches.all(), page_size=request.page_size, page_token=request.page_token)
+        return pb.ListMatchesResponse(matches=[_shown(match, caller()) for match in page], next_page_token=token)
+
+    async def WatchMatch(
+        self, request: pb.WatchMatchRequest, context: _Context
+    ) -> AsyncIterator[pb.WatchMatchResponse]:
+        match, principal = self._named(request.match), caller()
+        draining = asyncio.ensure_future(self._drain.begun.wait())
+        try:
+            while True:
+                change = match.change()
+                try:
+                    is_last = match.is_over
+                    yield pb.WatchMatchResponse(match=_shown(match, principal))
+                    if is_last:
+                        return
+                    await asyncio.wait((change, draining), return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    change.cancel()
+                self._drain.verify_off()
+                await asyncio.sleep(BETWEEN_PROGRESS)
+        finally:
+            draining.cancel()
+
+    async def CancelMatch(self, request: pb.CancelMatchRequest, context: _Context) -> pb.CancelMatchResponse:
+        match = self._owned(request.match)
+        match.cancel("its owner cancelled it")
+        await self._kept(match)
+        return pb.CancelMatchResponse(match=match_message(match, with_seed=True))
+
+    async def ReportBot(self, request: pb.ReportBotRequest, context: _Context) -> pb.ReportBotResponse:
+        match = self._owned(request.match)
+        match.report(read_report(request.report, match))
+        await self._kept(match)
+        return pb.ReportBotResponse(match=match_message(match, with_seed=True))
+
+    async def ListGames(self, request: pb.ListGamesRequest, context: _Context) -> pb.ListGamesResponse:
+        games = self._games.all()
+        if request.match:
+            games = self._games.of_match(self._named(request.match).name)
+        if request.table:
+            games = [game for game in games if game.table == request.table]
+        page, token = page_of(
+            games, page_size=request.page_size, page_token=request.page_token, default=100, most=1_000
+        )
+        shown = [game_message(game, with_table=self._is_open(game, caller())) for game in page]
+        return pb.ListGamesResponse(games=shown, next_page_token=token)
+
+    async def GetRecord(self, request: pb.GetRecordRequest, context: _Context) -> AsyncIterator[pb.GetRecordResponse]:
+        games, principal = self._wanted(request), caller()
+        for game in games:
+            if not self._is_open(game, principal):
+                raise Failure(Reason.RECORD_NOT_OPEN, f"the record of {game.record} is open when its match is over")
+        waiting = b""
+        for game in games:
+            match = self._matches.find(game.match)
+            text = await self._games.record(game, match.place(game) if match is not None else None)
+            waiting += text.encode()
+            while len(waiting) >= CHUNK_BYTES:
+                yield pb.GetRecordResponse(chunk=waiting[:CHUNK_BYTES])
+                waiting = waiting[CHUNK_BYTES:]
+        if waiting:
+            yield pb.GetRecordResponse(chunk=waiting)
+
+    # --- who may see what
+
+    def _named(self, name: str) -> Match:
+        if not 1 <= len(name) <= LONGEST_MATCH:
+            raise bad_request("match", f"1 to {LONGEST_MATCH} characters")
+        return self._matches.named(name)
+
+    def _owned(self, name: str) -> Match:
+        """The match, if it is the caller's and not over. Raises Failure."""
+        match, principal = self._named(name), caller()
+        principal.required()
+        if not principal.is_same(match.document.owner):
+            raise Failure(Reason.NOT_THE_OWNER, f"this token is not that of the owner of match {match.name}")
+        if match.is_over:
+            raise Failure(Reason.MATCH_OVER, f"match {match.name} is {match.document.state.value}")
+        return match
+
+    def _is_open(self, game: FinishedGame, principal: Principal) -> bool:
+        """Whether the caller may know all of a game: of a match that goes on only its owner."""
+        match = self._matches.find(game.match)
+        return match is None or match.is_over or principal.is_same(match.document.owner)
+
+    def _wanted(self, request: pb.GetRecordRequest) -> Iterable[FinishedGame]:
+        """Raises Failure NO_SUCH_MATCH, NO_SUCH_RECORD or RECORD_NOT_OPEN."""
+        match request.WhichOneof("source"):
+            case "match":
+                wanted = self._named(request.match)
+                if not wanted.is_over and not caller().is_same(wanted.document.owner):
+                    raise Failure(Reason.RECORD_NOT_OPEN, f"the records of {wanted.name} are open when it is over")
+                return self._games.of_match(wanted.name)
+            case "record":
+                return [self._game(request.record)]
+            case None:
+                raise bad_request("source", "set record or match")
+
+    def _game(self, record: str) -> FinishedGame:
+        if not 1 <= len(record) <= LONGEST_RECORD:
+            raise bad_request("record", f"1 to {LONGEST_RECORD} characters")
+        game = self._games.named(record)
+        if game is not None:
+            return game
+        match = self._matches.find(record.partition(".")[0])
+        if self._lobby.is_unfinished(record) or (match is not None and match.is_to_come(record)):
+            raise Failure(Reason.RECORD_NOT_OPEN, f"the game of {record} is not over")
+        raise Failure(Reason.NO_SUCH_RECORD, f"there is no record {record!r}")
+
+    async def _kept(self, match: Match, *writes: Put) -> None:
+        """Returns when the match as it stands is durable. Raises Failure."""
+        try:
+            await self._matches.keep(match, *writes)
+        except JournalError as error:
+            raise lost() from error
+
+
+def _shown(match: Match, principal: Principal) -> Any:
+    """The match; its seed is the owner's secret while it goes on, for whoever knows it knows every pack."""
+    is_open = match.is_over or principal.is_same(match.document.owner)
+    return match_message(match, with_seed=is_open)
