@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CallScope(Enum):
-    """PILE: cards of the pile alone; TOP: only the new discard, only as a lay-off; WITH_HAND: the caller's cards help."""
+    """PILE: cards of the pile alone; TOP: the new discard alone, laid off; WITH_HAND: the caller's cards help."""
 
     PILE = "pile"
     TOP = "top"

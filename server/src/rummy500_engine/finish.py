@@ -2,40 +2,22 @@
 
 A turn is finished by a legal discard or by an empty hand, after every card that must be used has been. The search picks
 the card of the duty with the fewest uses and tries each use: a meld of it, or a chain of lay-offs that reaches it.
-Since a plan's melds are disjoint, some order of plays carries out every plan found, and no plan is missed. Runs are
-tried in pieces of three to five cards, into which every longer run falls apart, unless the rules of the table weigh
-whole melds.
+Since a plan's melds are disjoint, some order of plays carries out every plan found, and no plan is missed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import NamedTuple
 
-from rummy500_engine.actions import End, LayMeld
-from rummy500_engine.cards import (
-    DISTINCT,
-    JOKER,
-    LANE_BITS,
-    NATURALS,
-    Card,
-    Mask,
-    cards_of,
-    count,
-    remove,
-    suit_of,
-    without,
-)
-from rummy500_engine.melds import LANE, Kind, Meld, MeldCatalogue
+from rummy500_engine.cards import DISTINCT, JOKER, LANE_BITS, NATURALS, Card, Mask, cards_of, remove, suit_of, without
+from rummy500_engine.melds import Kind, Meld, MeldCatalogue
+from rummy500_engine.pieces import pieces_of
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import GoingOut
 
-LONGEST_PIECE: Final = 5
 
-
-@dataclass(frozen=True, slots=True)
-class TurnState:
+class TurnState(NamedTuple):
     """What bears on finishing a turn.
 
     `must` is the part of `hand` that must still be used, `target` the deepest card taken (None: none taken);
@@ -101,23 +83,13 @@ def _chain(catalogue: MeldCatalogue, hand: Mask, meld: Meld) -> Mask:
     return chain << shift
 
 
-def chains_to(catalogue: MeldCatalogue, meld: Meld, hand: Mask, card: Card) -> Iterator[Meld]:
-    """The meld after lay-offs of cards of the hand, one after the other on one end, up to this natural card."""
-    for end in (End.LOW, End.HIGH):
-        grown, rest = meld, hand
-        while True:
-            face = grown.low_face if end is End.LOW else grown.high_face
-            if face is None or not rest >> face & 1:
-                break
-            rest = remove(rest, face)
-            grown = catalogue.extended(grown, card=face, face=face, seat=-1, end=end)
-            if face == card:
-                yield grown
-                break
-
-
 def can_finish(rules: Rules, state: TurnState) -> bool:
-    return _Search(rules).finishes(state)
+    return finished(rules, state) is not None
+
+
+def finished(rules: Rules, state: TurnState) -> TurnState | None:
+    """The turn after plays that meet its duties, so that it may end; None if there are no such plays."""
+    return _Search(rules).finished(state)
 
 
 class _Search:
@@ -126,36 +98,28 @@ class _Search:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.catalogue = rules.catalogue
+        self.pieces = pieces_of(rules)
         self.dead: set[object] = set()
-        self.whole_runs = (
-            rules.first_meld.minimum > 0
-            or rules.going_out is GoingOut.DISCARD_UNPLAYABLE
-            or any(card == JOKER for card in rules.pack)
-        )
 
-    def finishes(self, state: TurnState) -> bool:
+    def finished(self, state: TurnState) -> TurnState | None:
+        if state.must & ~state.hand:
+            return None
         if not state.must and self.can_stop(state):
-            return True
+            return state
         key = self._key(state)
         if key in self.dead:
-            return False
-        if any(self.finishes(after) for after in self._continuations(state)):
-            return True
+            return None
+        for after in self._continuations(state):
+            end = self.finished(after)
+            if end is not None:
+                return end
         self.dead.add(key)
-        return False
+        return None
 
     def _key(self, state: TurnState) -> object:
-        ends = tuple(sorted((meld.fits, meld.start, meld.length, meld.id) for meld in state.melds))
-        return (
-            state.hand,
-            state.must,
-            ends,
-            state.laid_points,
-            state.best,
-            state.lays_off,
-            state.laid,
-            state.first_play,
-        )
+        """What the rest of the turn depends on. Melds of one's own laid in the plan count by what they take."""
+        takes = tuple(sorted([(meld.fits, meld.start, meld.length, meld.opener) for meld in state.melds]))
+        return (state.hand, state.must, takes, *state[7:12])
 
     def can_stop(self, state: TurnState) -> bool:
         """Whether the turn may end here: by a discard, or because the hand is empty."""
@@ -186,15 +150,35 @@ class _Search:
         if state.first_play and state.target is not None:
             yield from self._uses(state, state.target, chains=False)
         elif must:
-            uses = [list(self._uses(state, card, chains=True)) for card in set(cards_of(must))]
-            yield from min(uses, key=len)
+            card = self._hardest(state, must)
+            if card is not None:
+                yield from self._uses(state, card, chains=True)
         else:
             for card in set(cards_of(state.hand)):
                 yield from self._uses(state, card, chains=False)
 
+    def _hardest(self, state: TurnState, must: Mask) -> Card | None:
+        """The card owed with the fewest uses, jokers last; None: some card has none."""
+        open_melds = [meld for meld in state.melds if can_lay_off_on(self.rules, state.seat, meld)]
+        hardest, fewest = None, 0
+        for card in cards_of(must & NATURALS):
+            uses = self.pieces.count_uses(state.hand, card, open_melds)
+            if not uses:
+                return None
+            if hardest is None or uses < fewest:
+                hardest, fewest = card, uses
+        return JOKER if hardest is None else hardest
+
     def _uses(self, state: TurnState, card: Card, *, chains: bool) -> Iterator[TurnState]:
         """The turn after each play that uses the card; with `chains`, after lay-offs that lead up to it too."""
-        yield from self._melds_with(state, card)
+        if card == JOKER:
+            yield from self._lay_offs_with(state, card, chains=chains)
+            yield from self._melds_with(state, card)
+        else:
+            yield from self._melds_with(state, card)
+            yield from self._lay_offs_with(state, card, chains=chains)
+
+    def _lay_offs_with(self, state: TurnState, card: Card, *, chains: bool) -> Iterator[TurnState]:
         if state.new_meld and card == state.target and state.must >> card & 1:
             return
         if state.first_play and self.rules.first_meld.required and not (state.melded or state.laid):
@@ -202,73 +186,36 @@ class _Search:
         for index, meld in enumerate(state.melds):
             if not can_lay_off_on(self.rules, state.seat, meld):
                 continue
-            for grown in self._lay_offs_with(state, meld, card, chains=chains):
+            for grown in self.pieces.lay_offs_with(state.hand, meld, card, chains=chains):
                 used = [placed.card for placed in grown.placed[len(meld.placed) :]]
                 melds = (*state.melds[:index], grown, *state.melds[index + 1 :])
-                yield replace(self._without(state, used, new_meld=False), melds=melds, lays_off=True)
-
-    def _lay_offs_with(self, state: TurnState, meld: Meld, card: Card, *, chains: bool) -> Iterator[Meld]:
-        if count(state.hand, JOKER):
-            yield from self._joker_chains(state, meld, card, chains=chains)
-        elif meld.kind is Kind.SET or not chains:
-            for end in meld.ends_taking(card):
-                yield self.catalogue.extended(meld, card=card, face=card, seat=state.seat, end=end)
-        else:
-            yield from chains_to(self.catalogue, meld, state.hand, card)
-
-    def _joker_chains(self, state: TurnState, meld: Meld, card: Card, *, chains: bool) -> Iterator[Meld]:
-        """As `chains_to`, any link a joker of the hand; for a set, jokers may come before the card too."""
-        grown = [(meld, state.hand)]
-        while grown:
-            before, hand = grown.pop()
-            for face in cards_of(before.fits):
-                for used in {face, JOKER}:
-                    if not hand >> used & 1:
-                        continue
-                    for end in before.ends_taking(face):
-                        after = self.catalogue.extended(before, card=used, face=face, seat=state.seat, end=end)
-                        if used == card:
-                            yield after
-                        elif chains:
-                            grown.append((after, remove(hand, used)))
+                yield self._without(state, used, new_meld=False)._replace(melds=melds, lays_off=True)
 
     def _melds_with(self, state: TurnState, card: Card) -> Iterator[TurnState]:
-        for meld in self._pieces(state.hand, card):
+        first = self.rules.first_meld
+        for meld in self.pieces.melds_with(state.hand, card):
             shape = self.catalogue.readings(meld)[0]
-            points = sum(
-                self.rules.card_points(placed.card, placed.face, placed.low)
-                for placed in shape.places(state.seat, self.catalogue.corner)
-            )
-            first = self.rules.first_meld
+            laid = self.catalogue.meld(len(state.melds) + 1, shape, state.seat)
+            after = self._without(state, meld.cards, new_meld=True)
+            if not first.minimum:
+                yield after._replace(melds=(*state.melds, laid), laid=True)
+                continue
+            points = sum(self.rules.card_points(placed.card, placed.face, placed.low) for placed in laid.placed)
             if first.single and state.first_play and not state.melded and not state.laid and points < first.minimum:
                 continue
-            laid = self.catalogue.meld(len(state.melds) + 1, shape, state.seat)
-            yield replace(
-                self._without(state, meld.cards, new_meld=True),
+            yield after._replace(
                 melds=(*state.melds, laid),
                 laid=True,
                 laid_points=min(state.laid_points + points, max(first.minimum, 0)),
                 best=min(max(state.best, points), max(first.minimum, 0)),
             )
 
-    def _pieces(self, hand: Mask, card: Card) -> Iterator[LayMeld]:
-        """The melds of the hand that hold the card (for a joker: that hold a joker)."""
-        if card != JOKER:
-            suit, rank = card // LANE_BITS, card % LANE_BITS
-            near = hand & (LANE << suit * LANE_BITS) | hand & self.catalogue.rank_mask(rank)
-            for meld in self.catalogue.natural_melds(near):
-                if card in meld.cards and (self.whole_runs or len(meld.cards) <= LONGEST_PIECE):
-                    yield meld
-        if count(hand, JOKER):
-            for meld in self.catalogue.joker_melds(hand):
-                if card in meld.cards:
-                    yield meld
-
     def _without(self, state: TurnState, used: Sequence[Card], *, new_meld: bool) -> TurnState:
         must = state.must
-        for card in used:
-            meets = new_meld or card != state.target or not state.new_meld
-            if meets and must >> card & 1:
-                must = remove(must, card)
+        if must:
+            for card in used:
+                meets = new_meld or card != state.target or not state.new_meld
+                if meets and must >> card & 1:
+                    must = remove(must, card)
         hit = state.target is not None and state.target in used
-        return replace(state, hand=without(state.hand, used), must=must, first_play=state.first_play and not hit)
+        return state._replace(hand=without(state.hand, used), must=must, first_play=state.first_play and not hit)

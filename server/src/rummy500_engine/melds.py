@@ -18,7 +18,6 @@ from rummy500_engine.actions import End, LayMeld
 from rummy500_engine.cards import (
     ACE,
     ACES,
-    COPY_BITS,
     JOKER,
     LANE_BITS,
     NATURALS,
@@ -33,7 +32,6 @@ from rummy500_engine.terms import AceEnds, Jokers, Sets
 LANE: Final = 0x1FFF
 SHORTEST: Final = 3
 LONGEST_RUN: Final = 13
-MOST_COPIES: Final = 12
 REMEMBERED: Final = 1 << 14
 """Readings kept at once: bounded, since anybody may ask for any cards."""
 
@@ -115,11 +113,11 @@ class MeldCatalogue:
         self._runs: dict[int, tuple[LayMeld, ...]] = {}
         self._readings: dict[LayMeld, list[Shape]] = {}
         self._sets: dict[tuple[int, ...], tuple[LayMeld, ...]] = {}
-        self._windows = tuple(self._all_windows())
+        self.windows = tuple(self._every_window())
 
     # --- runs as windows of positions
 
-    def _all_windows(self) -> Iterator[tuple[int, int, int]]:
+    def _every_window(self) -> Iterator[tuple[int, int, int]]:
         """(lane mask, start, length) of every run in a suit."""
         for length in range(SHORTEST, LONGEST_RUN + 1):
             starts = range(13) if self.corner else range(0 if self.low else 1, (14 if self.high else 13) - length + 1)
@@ -129,7 +127,8 @@ class MeldCatalogue:
                     lane |= 1 << position % 13
                 yield lane, start, length
 
-    def _run_faces(self, suit: int, start: int, length: int) -> tuple[Card, ...]:
+    def run_faces(self, suit: int, start: int, length: int) -> tuple[Card, ...]:
+        """The cards of a run, low to high."""
         return tuple(suit * LANE_BITS + position % 13 for position in range(start, start + length))
 
     def _run_end(self, start: int, length: int) -> End | None:
@@ -138,13 +137,14 @@ class MeldCatalogue:
             return None
         return _LOW if start == 0 else _HIGH
 
-    def _suit_runs(self, suit: int, lane: int) -> tuple[LayMeld, ...]:
+    def suit_runs(self, suit: int, lane: int) -> tuple[LayMeld, ...]:
+        """The runs without jokers that the ranks of a lane make in a suit."""
         key = suit << LANE_BITS | lane
         runs = self._runs.get(key)
         if runs is None:
             runs = self._runs[key] = tuple(
-                LayMeld(self._run_faces(suit, start, length), (), self._run_end(start, length))
-                for window, start, length in self._windows
+                LayMeld(self.run_faces(suit, start, length), (), self._run_end(start, length))
+                for window, start, length in self.windows
                 if window & lane == window
             )
         return runs
@@ -173,7 +173,7 @@ class MeldCatalogue:
         if in_runs:
             for suit in range(4):
                 if in_runs >> suit * LANE_BITS & 0xFFFF:
-                    found += self._suit_runs(suit, hand >> suit * LANE_BITS & LANE)
+                    found += self.suit_runs(suit, hand >> suit * LANE_BITS & LANE)
         clubs, diamonds, hearts, spades = hand & LANE, hand >> 16 & LANE, hand >> 32 & LANE, hand >> 48 & LANE
         if self.sets.identical:
             ranks = clubs | diamonds | hearts | spades
@@ -183,12 +183,15 @@ class MeldCatalogue:
             low = ranks & -ranks
             rank = low.bit_length() - 1
             ranks ^= low
-            if self.sets.identical:
-                counts = tuple([count(hand, suit * LANE_BITS + rank) for suit in range(4)])
-            else:
-                counts = (clubs >> rank & 1, diamonds >> rank & 1, hearts >> rank & 1, spades >> rank & 1)
-            found += self._rank_sets(rank, counts)
+            found += self.rank_sets_in(hand, rank)
         return found
+
+    def rank_sets_in(self, hand: Mask, rank: int) -> tuple[LayMeld, ...]:
+        """The sets without jokers of one rank that the hand holds."""
+        if self.sets.identical:
+            return self._rank_sets(rank, tuple([count(hand, suit * LANE_BITS + rank) for suit in range(4)]))
+        held = hand >> rank
+        return self._rank_sets(rank, (held & 1, held >> 16 & 1, held >> 32 & 1, held >> 48 & 1))
 
     def meldable(self, hand: Mask) -> Mask:
         """The distinct faces of the hand that stand in some meld without jokers, in a few operations on whole hands."""
@@ -214,7 +217,7 @@ class MeldCatalogue:
 
     def _suit_in_runs(self, lane: int) -> int:
         found = 0
-        for window, _, length in self._windows:
+        for window, _, length in self.windows:
             if length == SHORTEST and window & lane == window:
                 found |= window
         return found
@@ -233,7 +236,7 @@ class MeldCatalogue:
         for jokers in range(1, held + 1):
             for suit in range(4):
                 lane = hand >> suit * LANE_BITS & LANE
-                for window, start, length in self._windows:
+                for window, start, length in self.windows:
                     missing = (window & ~lane).bit_count()
                     if missing > jokers or length - jokers < self.jokers.min_natural:
                         continue
@@ -242,7 +245,7 @@ class MeldCatalogue:
                 yield from self._joker_sets(hand, rank, jokers)
 
     def _joker_runs(self, suit: int, lane: int, start: int, length: int, jokers: int) -> Iterator[LayMeld]:
-        faces = self._run_faces(suit, start, length)
+        faces = self.run_faces(suit, start, length)
         gaps = [i for i, face in enumerate(faces) if not lane >> rank_of(face) & 1]
         others = [i for i in range(length) if i not in gaps]
         for more in combinations(others, jokers - len(gaps)):
@@ -269,15 +272,6 @@ class MeldCatalogue:
         if self.sets.identical:
             return combinations_with_replacement(range(4), jokers)
         return combinations([suit for suit in range(4) if not chosen[suit]], jokers)
-
-    @staticmethod
-    def rank_mask(rank: int) -> Mask:
-        """All copies of the four cards of a rank, in any number of packs."""
-        lanes = 0x0001_0001_0001_0001 << rank
-        mask = 0
-        for copy in range(MOST_COPIES):
-            mask |= lanes << copy * COPY_BITS
-        return mask
 
     # --- readings
 
@@ -326,7 +320,7 @@ class MeldCatalogue:
         lane = sum(1 << rank_of(face) for face in known)
         by_face = {face: card for card, face in zip(asked.cards, said, strict=True) if face != JOKER}
         shapes = []
-        for window, start, length in self._windows:
+        for window, start, length in self.windows:
             if length != len(said) or window & lane != lane:
                 continue
             if self.corner and length == LONGEST_RUN and said[0] != JOKER and start != rank_of(said[0]):
@@ -334,7 +328,7 @@ class MeldCatalogue:
             end = self._run_end(start, length)
             if asked.end is not None and end is not asked.end:
                 continue
-            faces = self._run_faces(suit, start, length)
+            faces = self.run_faces(suit, start, length)
             shapes.append(Shape(_RUN, tuple(by_face.get(face, JOKER) for face in faces), faces, start))
         return shapes
 

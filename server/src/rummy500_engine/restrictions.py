@@ -6,7 +6,7 @@ search (`finish`) is asked only where they do not settle the matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rummy500_engine.actions import DISCARDS, Action, End, LayMeld, LayOff, Take
@@ -23,8 +23,9 @@ from rummy500_engine.cards import (
     remove,
     without,
 )
-from rummy500_engine.finish import TurnState, can_finish, can_lay_off_on, fits_some_meld, reachable
+from rummy500_engine.finish import TurnState, can_finish, can_lay_off_on, finished, fits_some_meld, reachable
 from rummy500_engine.melds import Meld, Shape
+from rummy500_engine.pieces import pieces_of
 from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.terms import GoingOut, Phase
 
@@ -68,8 +69,10 @@ def usable_takes(round: Round, seat: int) -> list[int]:
     if not pile or (not hand and rules.floating):
         return []
     top = len(pile) - 1
-    if not rules.plain or rules.take_duty.top_too or not round.stock:
+    if not rules.plain or rules.take_duty.top_too:
         return [index for index in range(top, -1, -1) if can_take(round, seat, index)]
+    if not round.stock and rules.owes_all:
+        return _takes_that_owe_all(round, seat)
     card = pile[top]
     hand = add(hand, card)
     usable = [top] if hand & DISTINCT & ~(1 << card) or can_take(round, seat, top) else []
@@ -78,55 +81,76 @@ def usable_takes(round: Round, seat: int) -> list[int]:
     below = 0
     for card in pile[:top]:
         below |= 1 << card
+    with_pile = hand | below
     if rules.twins:
         with_pile = hand
         for card in pile[:top]:
             with_pile = add(with_pile, card)
-        if with_pile & JOKER_BIT:
-            return usable + [index for index in range(top - 1, -1, -1) if can_take(round, seat, index)]
-    else:
-        with_pile = hand | below
     candidates = _usable(round, seat, with_pile)
     if candidates & below:
-        meldable = rules.catalogue.meldable
         for index in range(top - 1, -1, -1):
             card = pile[index]
             hand = add(hand, card) if rules.twins else hand | 1 << card
-            if candidates >> card & 1 and (
-                meldable(hand) >> card & 1
-                or (hand & round.fits and reachable(rules, seat, hand, round.melds) >> card & 1)
-            ):
+            if candidates >> card & 1 and _is_usable(round, seat, hand=hand, card=card, melds=round.melds):
                 usable.append(index)
     return usable
 
 
 def _usable(round: Round, seat: int, hand: Mask) -> Mask:
-    """The natural faces of a joker-free hand of which one can be melded or laid off now, other cards helping."""
+    """The faces of the hand of which one can be melded or laid off now, other cards helping; with jokers, at least
+    those."""
+    if hand & JOKER_BIT:
+        return DISTINCT
     usable = round.rules.catalogue.meldable(hand)
     if hand & round.fits:
         usable |= reachable(round.rules, seat, hand, round.melds)
     return usable
 
 
+def _is_usable(round: Round, seat: int, *, hand: Mask, card: Card, melds: Sequence[Meld]) -> bool:
+    """Whether this card of the hand can be melded or laid off, other cards helping; exact at a plain table."""
+    rules = round.rules
+    if not hand & JOKER_BIT:
+        return bool(
+            rules.catalogue.meldable(hand) >> card & 1 or (melds and reachable(rules, seat, hand, melds) >> card & 1)
+        )
+    return pieces_of(rules).can_use(hand, card, [meld for meld in melds if can_lay_off_on(rules, seat, meld)])
+
+
+def _takes_that_owe_all(round: Round, seat: int) -> list[int]:
+    """As `usable_takes` where every card taken must be used. The plan for a take mostly serves for the next deeper one
+    too, with one play more; only where it does not, the search begins anew."""
+    usable: list[int] = []
+    plan: TurnState | None = None
+    for index in range(len(round.pile) - 1, -1, -1):
+        card = round.pile[index]
+        if plan is not None:
+            plan = finished(round.rules, plan._replace(hand=add(plan.hand, card), must=1 << card, banned=None))
+        if plan is None:
+            plan = finished_take(round, seat, index)
+        if plan is not None or (round.rules.actions and can_take(round, seat, index)):
+            usable.append(index)
+    return usable
+
+
 def can_take(round: Round, seat: int, index: int) -> bool:
     """Whether the turn could be finished after taking from this place of the pile up."""
     rules = round.rules
+    if rules.vetoes:
+        return not dead_end_on_copy(round, seat, Take(round.pile[index], index + 1), index)
+    if finished_take(round, seat, index) is not None:
+        return True
+    return bool(rules.actions) and not dead_end_on_copy(round, seat, Take(round.pile[index], index + 1), index)
+
+
+def finished_take(round: Round, seat: int, index: int) -> TurnState | None:
+    """A turn that begins with this take and meets its duties, if there is one."""
+    rules, target = round.rules, round.pile[index]
     hand = round.hands[seat]
     for card in round.pile[index:]:
         hand = add(hand, card)
     must = duty_of(round, index)
-    target = round.pile[index]
     banned = target if index == len(round.pile) - 1 else None
-    if rules.plain:
-        if not must and hand & DISTINCT & ~(1 << target):
-            return True
-        if must and not hand & JOKER_BIT:
-            if must & DISTINCT & ~_usable(round, seat, hand):
-                return False
-            if must.bit_count() == 1 and banned is None:
-                return True
-    if rules.vetoes:
-        return not dead_end_on_copy(round, seat, Take(target, index + 1), index)
     state = TurnState(
         seat=seat,
         hand=hand,
@@ -138,9 +162,14 @@ def can_take(round: Round, seat: int, index: int) -> bool:
         first_play=rules.take_duty.first_play and bool(must),
         new_meld=rules.take_duty.new_meld,
     )
-    return can_finish(rules, state) or (
-        bool(rules.actions) and not dead_end_on_copy(round, seat, Take(target, index + 1), index)
-    )
+    if rules.plain:
+        if not must and hand & DISTINCT & ~(1 << target):
+            return state
+        if must & DISTINCT & ~_usable(round, seat, hand):
+            return None
+        if must.bit_count() == 1 and banned is None:
+            return state if _is_usable(round, seat, hand=hand, card=target, melds=round.melds) else None
+    return finished(rules, state)
 
 
 # --- discards
@@ -245,16 +274,16 @@ def _less(must: Mask, cards: Iterable[Card]) -> Mask:
     return must
 
 
-def _finishes_plainly(round: Round, seat: int, *, hand: Mask, must: Mask, melds: Iterable[Meld]) -> bool | None:
+def _finishes_plainly(round: Round, seat: int, *, hand: Mask, must: Mask, melds: Sequence[Meld]) -> bool | None:
     """Whether the turn can be finished, at a plain table, where that is plain to see; None: the search has to say."""
     if not must:
         if not hand or round.banned is None or hand & DISTINCT & ~(1 << round.banned):
             return True
         return None
-    if round.banned is not None or must.bit_count() > 1 or hand & JOKER_BIT:
+    if round.banned is not None or must.bit_count() > 1:
         return None
-    rules = round.rules
-    return bool(must & (rules.catalogue.meldable(hand) | reachable(rules, seat, hand, melds)))
+    owed = must.bit_length() - 1
+    return bool(hand >> owed & 1) and _is_usable(round, seat, hand=hand, card=owed, melds=melds)
 
 
 def _stranding(
