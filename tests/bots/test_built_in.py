@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
 
 from rummy500_arena.play import play_game
-from rummy500_bots import BotRefused, BotSpec, Decision, built_in, kinds
+from rummy500_bots import Bot, BotRefused, BotSpec, Decision, built_in, kinds
 from rummy500_catalog import Catalog
 from rummy500_engine.actions import Action, Discard, LayMeld
 from rummy500_engine.events import DrewFromStock, RoundDealt
@@ -98,6 +99,28 @@ def easy_action(decision: Decision) -> Action:
     answer = built_in("easy", seed=0).act(decision)
     assert not isinstance(answer, Sequence)
     return answer
+
+
+def test_random_plays_on_in_the_same_way_when_it_is_made_anew() -> None:
+    class Forgetful:
+        def act(self, decision: Decision) -> Action:
+            answer = built_in("random", seed=5).act(decision)
+            assert not isinstance(answer, Sequence)
+            return answer
+
+    def play(bot: Bot) -> list[int]:
+        game = Game(rules_for(2))
+        return play_game(game, [bot, built_in("easy", seed=0)], seed=bytes(32)).totals
+
+    assert play(Forgetful()) == play(built_in("random", seed=5))
+
+
+def test_random_takes_each_legal_action_equally_often() -> None:
+    decision = at("7S 7H 7D 9C 2D", phase="play")
+    counts = Counter(built_in("random", seed=seed).act(decision) for seed in range(6_000))
+
+    assert set(counts) == set(decision.legal)
+    assert all(850 < count < 1_150 for count in counts.values()), counts
 
 
 class Listening:
