@@ -42,9 +42,11 @@ class PublicPoll:
     asked: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class View:
-    """`seat` None: a spectator. `known` are cards that all saw go into each hand, the viewer's own included; `to_act`
+    """A value, to be read only; it is not frozen because a frozen one takes five times as long to make.
+
+    `seat` None: a spectator. `known` are cards that all saw go into each hand, the viewer's own included; `to_act`
     are the seats that the viewer may know to be asked: in a poll only itself, for who has answered is not shown.
     `must_use`, `target` and `banned` are the duty of the turn, `laid` the melds laid in it. `legal` is empty unless the
     viewer is to act."""
