@@ -104,12 +104,12 @@ SETTINGS = [
     Setting("ace-low-only", variant("v", ace_ends=AceEnds.LOW_ONLY), NaiveRules(ends="low_only"), share=0.5),
     Setting("ace-high-only", variant("v", ace_ends=AceEnds.HIGH_ONLY), NaiveRules(ends="high_only"), share=0.5),
     Setting("round-the-corner", variant("v", ace_ends=AceEnds.CORNER), NaiveRules(ends="corner"), share=0.5),
-    Setting("jokers", variant("v", pack=Pack(jokers=2)), NaiveRules(), share=0.2),
+    Setting("jokers", variant("v", pack=Pack(jokers=2)), NaiveRules(), share=0.1),
     Setting(
         "jokers-with-two-naturals",
         variant("v", pack=Pack(jokers=2), jokers=Jokers(min_natural=2)),
         NaiveRules(min_natural=2),
-        share=0.1,
+        share=0.05,
     ),
 ]
 

@@ -19,7 +19,7 @@ from rummy500_kit.play import Played, Watch, check_replay, play_game, watch_laws
 from rummy500_kit.twins import check_deal_is_hidden, check_twin
 
 LONG = bool(os.environ.get("RUMMY500_LONG"))
-GAMES = 500 if LONG else 40
+GAMES = 500 if LONG else 30
 """Games for each number of players."""
 TABLES = 200 if LONG else 20
 
@@ -55,7 +55,7 @@ def test_full_games_end_and_replay() -> None:
     rounds = 0
     for players in (2, 3, 4, 5, 6, 7, 8):
         rules = rules_of(players=players, options={"deal": 6} if players == 8 else {})
-        for number in range(TABLES // 5):
+        for number in range(TABLES // 6):
             played = play_game(rules, b"full %d" % number, dice)
             assert 1 <= played.rounds <= 100
             rounds += played.rounds

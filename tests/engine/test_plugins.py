@@ -201,6 +201,19 @@ def test_an_asynchronous_hook_is_named() -> None:
     assert names_the_culprit(error.value, "rummy500_sets")
 
 
+COMPANIONS: dict[str, dict[str, object]] = {
+    "actions": {"verbs": ("sing",), "perform": ()},
+    "poll": {"poll_actions": (), "poll_result": ()},
+}
+
+
+@pytest.mark.parametrize("hook", COMPANIONS)
+def test_a_hook_without_the_hooks_that_it_needs_is_named(hook: str) -> None:
+    with pytest.raises(VariantError, match="beside it") as error:
+        rules_of(variant("broken", **{hook: None}))
+    assert names_the_culprit(error.value, f"rummy500_{hook}")
+
+
 @pytest.mark.parametrize("hook", ["veto", "actions", "view", "poll"])
 @pytest.mark.parametrize("raises", [True, False])
 def test_a_hook_that_breaks_in_play_is_named(hook: str, raises: bool) -> None:
@@ -210,7 +223,7 @@ def test_a_hook_that_breaks_in_play_is_named(hook: str, raises: bool) -> None:
         return 12.5
 
     with pytest.raises(VariantError) as error:
-        a_turn(dealt(rules_of(variant("broken", **{hook: answer}))))
+        a_turn(dealt(rules_of(variant("broken", **COMPANIONS.get(hook, {}), **{hook: answer}))))
     assert names_the_culprit(error.value, f"rummy500_{hook}")
 
 
