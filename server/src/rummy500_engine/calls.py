@@ -193,7 +193,8 @@ def _is_valid(round: Round, seat: int, call: Call, terms: CallTerms) -> bool:
         first = rules.first_meld
         points = round.points_of(rules.catalogue.meld(1, shape, seat))
         takes_turn = terms.takes_turn and round.ending is None
-        if not round.opened[seat] and (first.single or not takes_turn) and points < first.minimum:
+        at_once = first.single or not takes_turn
+        if first.minimum and at_once and not round.opened[seat] and points < first.minimum:
             return False
     else:
         fit = _fit(round, call)

@@ -141,7 +141,7 @@ class _Search:
 
     def _below_minimum(self, state: TurnState) -> bool:
         first = self.rules.first_meld
-        return (state.best if first.single else state.laid_points) < first.minimum
+        return bool(first.minimum) and (state.best if first.single else state.laid_points) < first.minimum
 
     def _continuations(self, state: TurnState) -> Iterator[TurnState]:
         must = state.must

@@ -51,6 +51,7 @@ from rummy500_engine.restrictions import (
     duty_of,
     lay_off_refusal,
     meld_refusal,
+    spare_cards,
     usable_takes,
 )
 from rummy500_engine.rules import Rules
@@ -79,9 +80,10 @@ def legal_actions(round: Round, seat: int, *, limit: int = LISTED_AT_MOST) -> li
         return []
     if round.phase is _DRAW:
         return _draws(round, seat)
-    actions = _plays(round, seat)
+    free = round.rules.plain and not round.must_use and round.banned is None
+    actions = _plays(round, seat, free=free)
     if round.hands[seat] & JOKER_BIT:
-        actions += islice(_joker_plays(round, seat), max(0, limit - len(actions)))
+        actions += islice(_joker_plays(round, seat, free=free), max(0, limit - len(actions)))
     return actions
 
 
@@ -102,10 +104,9 @@ def has_legal_take(round: Round, seat: int) -> bool:
     return bool(usable_takes(round, seat))
 
 
-def _plays(round: Round, seat: int) -> list[Action]:
+def _plays(round: Round, seat: int, *, free: bool) -> list[Action]:
     """Plays without jokers, and discards."""
     rules, hand = round.rules, round.hands[seat]
-    free = rules.plain and not round.must_use and round.banned is None
     actions: list[Action] = []
     melds = rules.catalogue.natural_melds(hand)
     if free:
@@ -135,18 +136,20 @@ def _lay_offs(round: Round, seat: int, *, free: bool) -> list[LayOff]:
     return found
 
 
-def _joker_plays(round: Round, seat: int) -> Iterator[Action]:
-    for meld in round.rules.catalogue.joker_melds(round.hands[seat]):
-        if meld_refusal(round, seat, meld) is None:
-            yield meld
+def _joker_plays(round: Round, seat: int, *, free: bool) -> Iterator[Action]:
+    """Plays with jokers, the few lay-offs before the many melds."""
     for laid in round.melds:
         if not can_lay_off_on(round.rules, seat, laid):
             continue
         for face in cards_of(laid.fits):
             ends = laid.ends_taking(face)
             for end in ends:
-                if lay_off_refusal(round, seat, laid, JOKER, face=face, end=end) is None:
+                if free or lay_off_refusal(round, seat, laid, JOKER, face=face, end=end) is None:
                     yield LayOff(JOKER, laid.id, end if len(ends) > 1 else None, face)
+    spare = 0 if free else spare_cards(round, seat)
+    for meld in round.rules.catalogue.joker_melds(round.hands[seat]):
+        if free or (spare and holds(spare, meld.cards)) or meld_refusal(round, seat, meld) is None:
+            yield meld
 
 
 _SUIT_DISCARDS: Final[dict[int, tuple[Discard, ...]]] = {}

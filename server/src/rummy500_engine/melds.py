@@ -246,12 +246,16 @@ class MeldCatalogue:
 
     def _joker_runs(self, suit: int, lane: int, start: int, length: int, jokers: int) -> Iterator[LayMeld]:
         faces = self.run_faces(suit, start, length)
-        gaps = [i for i, face in enumerate(faces) if not lane >> rank_of(face) & 1]
-        others = [i for i in range(length) if i not in gaps]
+        end = self._run_end(start, length)
+        gaps = [index for index in range(length) if not lane >> (start + index) % 13 & 1]
+        others = [index for index in range(length) if index not in gaps]
         for more in combinations(others, jokers - len(gaps)):
-            stand_ins = {*gaps, *more}
-            cards = tuple(JOKER if i in stand_ins else face for i, face in enumerate(faces))
-            yield LayMeld(cards, faces, self._run_end(start, length))
+            cards = list(faces)
+            for index in gaps:
+                cards[index] = JOKER
+            for index in more:
+                cards[index] = JOKER
+            yield LayMeld(tuple(cards), faces, end)
 
     def _joker_sets(self, hand: Mask, rank: int, jokers: int) -> Iterator[LayMeld]:
         held = [count(hand, suit * LANE_BITS + rank) for suit in range(4)]

@@ -55,10 +55,11 @@ def write_action(action: Action) -> str:
         case Discard(card):
             return f"discard {card_text(card)}"
         case Call(card, place, meld, with_cards, stands_for, end):
-            called = _placed(card, place)
+            face, faces = (stands_for[0], stands_for[1:]) if stands_for else (None, ())
+            called = f"{card_as(card, face)}@{place}" if place else card_as(card, face)
             if meld:
                 return " ".join(("call", called, f"m{meld}", *_end(end)))
-            return " ".join(("call", called, "with", *_cards_as(with_cards, stands_for), *_end(end)))
+            return " ".join(("call", called, "with", *_cards_as(with_cards, faces), *_end(end)))
         case VariantAction(_, verb, cards, where):
             return " ".join((verb, *map(card_text, cards), *([where] if where else [])))
         case _:
@@ -124,12 +125,12 @@ def _read(verb: str, words: list[str], rules: Rules) -> Action:
 
 
 def _read_call(card: str, where: list[str]) -> Call:
-    called, place = _read_placed(card)
+    found = _PLACE.fullmatch(card)
+    name, place = (found[1], int(found[2])) if found is not None else (card, 0)
     end = _read_end(where)
-    if where and where[0].lower() == "with":
-        cards, faces = _read_cards_as(where[1:])
-        return Call(called, place, 0, cards, faces, end)
-    return Call(called, place, _read_meld_number(where), (), (), end)
+    melds = bool(where) and where[0].lower() == "with"
+    (called, *others), faces = _read_cards_as([name, *where[1:]] if melds else [name])
+    return Call(called, place, 0 if melds else _read_meld_number(where), tuple(others), faces, end)
 
 
 def _read_variant_action(verb: str, words: list[str], rules: Rules) -> VariantAction:

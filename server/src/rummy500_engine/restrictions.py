@@ -167,7 +167,7 @@ def finished_take(round: Round, seat: int, index: int) -> TurnState | None:
             return state
         if must & DISTINCT & ~_usable(round, seat, hand):
             return None
-        if must.bit_count() == 1 and banned is None:
+        if must.bit_count() == 1 and (banned is None or not rules.twins):
             return state if _is_usable(round, seat, hand=hand, card=target, melds=round.melds) else None
     return finished(rules, state)
 
@@ -229,12 +229,22 @@ def meld_refusal(round: Round, seat: int, meld: LayMeld, *, shape: Shape | None 
             return None if finishes else _strands(round, must)
     first = rules.first_meld
     points = round.points_of(laid)
-    if first.single and not round.opened[seat] and points < first.minimum:
+    if first.minimum and first.single and not round.opened[seat] and points < first.minimum:
         return Refused(Refusal.BELOW_MINIMUM, f"the first meld must reach {first.minimum} points, this is {points}")
     refused = veto(round, seat, meld)
     if refused is not None:
         return refused
     return _stranding(round, seat, hand=hand, must=must, melds=melds, points=points, action=meld, move=shape)
+
+
+def spare_cards(round: Round, seat: int) -> Mask:
+    """Cards that some plan for the rest of the turn leaves over: a meld of them is legal. 0 where that is not simple."""
+    if not round.rules.plain or round.banned is not None:
+        return 0
+    melds = tuple(round.melds)
+    state = _turn_state(round, seat, hand=round.hands[seat], must=round.must_use, melds=melds, points=None)
+    plan = finished(round.rules, state)
+    return plan.hand if plan is not None else 0
 
 
 def lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Card, end: End | None) -> Refused | None:
@@ -276,11 +286,12 @@ def _less(must: Mask, cards: Iterable[Card]) -> Mask:
 
 def _finishes_plainly(round: Round, seat: int, *, hand: Mask, must: Mask, melds: Sequence[Meld]) -> bool | None:
     """Whether the turn can be finished, at a plain table, where that is plain to see; None: the search has to say."""
+    banned = round.banned
     if not must:
-        if not hand or round.banned is None or hand & DISTINCT & ~(1 << round.banned):
+        if not hand or banned is None or hand & DISTINCT & ~(1 << banned):
             return True
-        return None
-    if round.banned is not None or must.bit_count() > 1:
+        must = hand  # with nothing to discard, all of it has to go
+    if must.bit_count() > 1 or (banned is not None and round.rules.twins):
         return None
     owed = must.bit_length() - 1
     return bool(hand >> owed & 1) and _is_usable(round, seat, hand=hand, card=owed, melds=melds)
@@ -306,7 +317,7 @@ def _stranding(
     state = _turn_state(round, seat, hand=hand, must=must, melds=melds, points=points)
     if can_finish(rules, state) or (rules.actions and not dead_end_on_copy(round, seat, action, move)):
         return None
-    if not can_finish(rules.unlimited, state):
+    if rules.plain or not can_finish(rules.unlimited, state):
         return _strands(round, must)
     least = rules.first_meld.minimum
     if least and not can_finish(rules.free_going_out, state):
