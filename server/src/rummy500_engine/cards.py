@@ -99,7 +99,7 @@ def hand_of(cards: Iterable[Card]) -> Mask:
 
 def cards_of(hand: Mask) -> list[Card]:
     """The cards of a hand in ascending order, equal ones side by side."""
-    if FEW < hand.bit_count() and hand <= DISTINCT:
+    if hand.bit_count() > FEW and hand <= DISTINCT:
         lanes = _LANES
         return [
             *lanes[hand & 0xFFFF],
