@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rummy500_bots.decision import Decision
 from rummy500_engine.actions import Action
-from rummy500_engine.round import Phase
+from rummy500_engine.terms import Phase
 from rummy500_engine.view import View
 
 _WORD = (1 << 64) - 1
