@@ -39,7 +39,7 @@ async def app() -> AsyncIterator[App]:
 @pytest.fixture
 async def matches(app: App) -> AsyncIterator[match_service_pb2_grpc.MatchServiceAsyncStub]:
     async with channel_to(app.address) as channel:
-        yield match_service_pb2_grpc.MatchServiceStub(channel)  # type: ignore[misc]
+        yield match_service_pb2_grpc.MatchServiceStub(channel)
 
 
 def builtin(name: str, spec: str = "", **settings: str) -> match_pb2.MatchBot:
@@ -81,7 +81,7 @@ def reason(error: grpc.aio.AioRpcError) -> str:
             for detail in status_pb2.Status.FromString(value).details:
                 found = error_details_pb2.ErrorInfo()
                 if detail.Unpack(found):
-                    return found.reason
+                    return str(found.reason)
     return ""
 
 
