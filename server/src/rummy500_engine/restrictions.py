@@ -124,10 +124,11 @@ def _takes_that_owe_all(round: Round, seat: int) -> list[int]:
     plan: TurnState | None = None
     for index in range(len(round.pile) - 1, -1, -1):
         card = round.pile[index]
-        if plan is not None:
+        if plan is not None and not plan.must:
             plan = finished(round.rules, plan._replace(hand=add(plan.hand, card), must=1 << card, banned=None))
-        if plan is None:
-            plan = finished_take(round, seat, index)
+        else:
+            plan = None
+        plan = plan or finished_take(round, seat, index)
         if plan is not None or (round.rules.actions and can_take(round, seat, index)):
             usable.append(index)
     return usable
@@ -144,7 +145,7 @@ def can_take(round: Round, seat: int, index: int) -> bool:
 
 
 def finished_take(round: Round, seat: int, index: int) -> TurnState | None:
-    """A turn that begins with this take and meets its duties, if there is one."""
+    """A turn that begins with this take and meets its duties, or None. One that leaves `must` stands for some such."""
     rules, target = round.rules, round.pile[index]
     hand = round.hands[seat]
     for card in round.pile[index:]:
@@ -238,7 +239,7 @@ def meld_refusal(round: Round, seat: int, meld: LayMeld, *, shape: Shape | None 
 
 
 def spare_cards(round: Round, seat: int) -> Mask:
-    """Cards that some plan for the rest of the turn leaves over: a meld of them is legal. 0 where that is not simple."""
+    """Cards that some plan for the rest of the turn leaves over: a meld of them is legal; 0 if not simple."""
     if not round.rules.plain or round.banned is not None:
         return 0
     melds = tuple(round.melds)
@@ -291,7 +292,7 @@ def _finishes_plainly(round: Round, seat: int, *, hand: Mask, must: Mask, melds:
         if not hand or banned is None or hand & DISTINCT & ~(1 << banned):
             return True
         must = hand  # with nothing to discard, all of it has to go
-    if must.bit_count() > 1 or (banned is not None and round.rules.twins):
+    if must.bit_count() > 1 or (banned is not None and (round.rules.twins or not must >> banned & 1)):
         return None
     owed = must.bit_length() - 1
     return bool(hand >> owed & 1) and _is_usable(round, seat, hand=hand, card=owed, melds=melds)
