@@ -59,6 +59,7 @@ const told = { refused: 0, resumed: 0, decisions: 0 };
 let stream;
 let wantsRefusal = true;
 let wantsCut = true;
+let isOver = false;
 
 const faces = new Map(loaded["rummy500.v1.Card"].type.value.map(({ name, number }) => [name, number]));
 
@@ -119,7 +120,10 @@ function receive(response, finish) {
     }
     stream.write({ decisions: response.decision_requests.map(answer) });
   }
-  for (const over of response.games_over) finish(over);
+  for (const over of response.games_over) {
+    isOver = true;
+    finish(over);
+  }
 }
 
 // Opens the stream, and opens it again when it is lost, until a game is over.
@@ -142,7 +146,7 @@ function play(onWelcome) {
       });
       let isLost = false;
       const lost = (error) => {
-        if (isLost) return;
+        if (isLost || isOver) return;
         isLost = true;
         const mayComeBack = [grpc.status.CANCELLED, grpc.status.UNAVAILABLE, grpc.status.INTERNAL, grpc.status.UNKNOWN];
         if (error && !mayComeBack.includes(error.code)) return reject(error);

@@ -24,7 +24,7 @@ def _card_texts(value: object) -> object:
         case list():
             return [_card_texts(part) for part in value]
         case str():
-            return value.removeprefix("CARD_")
+            return None if value == "CARD_UNSPECIFIED" else value.removeprefix("CARD_")
         case _:
             return value
 

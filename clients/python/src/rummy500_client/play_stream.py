@@ -79,7 +79,7 @@ class BotPlayer:
             try:
                 self._play_stream()
             except ServerRefused as refused:
-                if refused.code in _FINAL or refused.reason == "STREAM_REPLACED" or self._wait.lasted > self.patience:
+                if refused.code in _FINAL or refused.reason == "STREAM_REPLACED" or self._wait.lasted >= self.patience:
                     raise
                 if self._wait.is_first:
                     self.report(f"{self.name}: {refused.sentence}; trying again")

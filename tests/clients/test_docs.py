@@ -1,0 +1,67 @@
+"""Every command that the documentation shows is run, and the bot that it shows is the one that is tested."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from tests.clients.running import REPOSITORY, rummy500, terminal
+
+from rummy500_client.examples import mybot
+
+PAGES = ("README.md", "docs/play.md", "docs/write-a-bot.md")
+BOT = Path(mybot.__file__).read_text(encoding="utf-8")
+OTHER_BOT = f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -m rummy500_client bot run mybot.py:MyBot\n"
+
+
+def text_of(page: str) -> str:
+    return (REPOSITORY / page).read_text(encoding="utf-8")
+
+
+def commands_of(page: str) -> list[str]:
+    """The commands of a page: indented lines that begin with the command's name."""
+    return re.findall(r"^    (rummy500 .+)$", text_of(page), re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/write-a-bot.md"])
+def test_the_bot_that_is_shown_is_the_one_that_is_tested(page: str) -> None:
+    assert f"```python\n{BOT}```" in text_of(page)
+    assert len(BOT.splitlines()) < 20
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_that_is_shown_works(page: str, server: str, state: Path) -> None:
+    (state / "mybot.py").write_text(BOT, encoding="utf-8")
+    (state / "other-bot").write_text(OTHER_BOT, encoding="utf-8")
+    (state / "other-bot").chmod(0o755)
+    shutil.copytree(REPOSITORY / "tests" / "scenarios", state / "tests" / "scenarios")
+    with terminal("bot", "run", "mybot.py:MyBot", "--server", server, "--name", "mybot", state=state) as bot:
+        bot.wait_for("mybot: connected")
+        for line in commands_of(page):
+            run(line.replace("localhost:50500", server), server, state)
+
+
+def run(line: str, server: str, state: Path) -> None:
+    """Runs one command, with a table or a record in the place of TABLE and MATCH."""
+    words = shlex.split(line)[1:]
+    if words[:2] == ["bot", "run"]:
+        return  # the one that is connected all the time
+    if "TABLE" in words:
+        words[words.index("TABLE")] = table_for(words, server, state)
+    if any("MATCH" in word for word in words):
+        record = max((state / "rummy500-records").iterdir(), key=lambda path: path.stat().st_mtime)
+        words = [word.replace("MATCH", record.stem) for word in words]
+    ended = rummy500(*words, state=state, typed="q\n")
+    assert ended.returncode == 0, f"{line}\n{ended.stdout}{ended.stderr}"
+
+
+def table_for(words: list[str], server: str, state: Path) -> str:
+    """A table as the command needs it: one with a free seat, or one whose game runs by itself."""
+    bots = ["--bot", "builtin:easy"] * (2 if "watch" in words else 0)
+    made = rummy500("tables", "create", "--server", server, "--option", "max_rounds=1", *bots, state=state)
+    assert made.returncode == 0, made.stderr
+    return made.stdout.strip()

@@ -1,0 +1,133 @@
+"""`rummy500 match run`: bots in processes of their own, and what becomes of those that do not do what they should."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.clients.running import PATIENCE, command, environment, rummy500
+
+from rummy500_client.examples import mybot
+
+MYBOT = f"{mybot.__file__}:MyBot"
+EASY = "rummy500_client.examples.easy:EasyBot"
+
+
+def run_match(*arguments: str, state: Path) -> tuple[int, dict[str, Any], str]:
+    ended = rummy500("match", "run", "--json", *arguments, state=state)
+    return ended.returncode, json.loads(ended.stdout or "{}"), ended.stderr
+
+
+def record_lines(path: str, state: Path) -> list[str]:
+    return (state / path).read_text(encoding="utf-8").splitlines()
+
+
+def test_a_class_a_command_and_a_built_in_bot_play_a_match(state: Path) -> None:
+    program = f"cmd:{sys.executable} -m rummy500_client bot run {EASY}"
+    ended = rummy500(
+        *("match", "run", "--bot", MYBOT, "--bot", f"other={program}", "--bot", "builtin:easy"),
+        *("--deals", "2", "--seed", "7", "--players", "2"),
+        state=state,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "2 deals, each in 6 seatings, seed 7, finished" in ended.stdout
+    for name in ("MyBot", "other", "easy"):
+        assert f"\n{name} " in ended.stdout
+    assert ended.stdout.count("all NORMAL") == 3
+    (file,) = (state / "rummy500-records").iterdir()
+    assert f"records: rummy500-records/{file.name}" in ended.stdout
+    assert rummy500("verify", str(file), state=state).returncode == 0
+
+
+def test_the_same_seed_gives_the_same_records_but_for_times(state: Path) -> None:
+    games = []
+    for directory in ("one", "two"):
+        arguments = ("--bot", MYBOT, "--bot", "builtin:random", "--deals", "2", "--seed", "3", "--records", directory)
+        code, match, errors = run_match(*arguments, state=state)
+        assert code == 0, errors
+        games.append([without_times(line) for line in record_lines(match["records"], state)])
+    assert games[0] == games[1]
+
+
+def without_times(line: str) -> dict[str, Any]:
+    return {name: value for name, value in json.loads(line).items() if name != "times"}
+
+
+def test_a_bot_that_dies_costs_its_own_games_only(state: Path) -> None:
+    (state / "dying.py").write_text(
+        "import os, sys\nfrom rummy500_client import Bot\n\n\n"
+        "class Dying(Bot):\n    def act(self, request):\n"
+        "        print('out of wits', file=sys.stderr, flush=True)\n        os._exit(3)\n",
+        encoding="utf-8",
+    )
+    code, match, errors = run_match("--bot", "dying.py:Dying", "--bot", "builtin:easy", "--deals", "2", state=state)
+    assert code in (0, 1)
+    assert "bot Dying ended in mid-match (exit code 3): out of wits" in errors
+    dying, easy = match["results"]
+    assert {count["termination"] for count in dying["terminations"]} == {"TERMINATION_CRASH"}
+    assert easy.get("wins") == 4
+    assert "out of wits" in match["reports"][0]["stderr_tail"]
+
+
+def test_a_command_that_does_not_start_is_told(state: Path) -> None:
+    code, match, errors = run_match(
+        "--bot", "cmd:./nothere --fast", "--bot", "builtin:easy", "--deals", "1", state=state
+    )
+    assert code == 1
+    assert errors.splitlines() == ["rummy500: bot nothere does not start: ./nothere: No such file or directory"]
+    assert match["reports"][0]["kind"] == "TERMINATION_START_FAILURE"
+
+
+def test_ctrl_c_stops_everything_that_was_started(state: Path) -> None:
+    (state / "slow.py").write_text(
+        "import os, threading\nfrom rummy500_client import Bot\n\n\n"
+        "class Slow(Bot):\n    def act(self, request):\n"
+        "        print(os.getpid(), file=open('thinking', 'w'), flush=True)\n        threading.Event().wait()\n",
+        encoding="utf-8",
+    )
+    os.mkfifo(state / "thinking")
+    arguments = ("match", "run", "--bot", "slow.py:Slow", "--bot", "builtin:easy", "--deals", "1")
+    process = subprocess.Popen(
+        command(*arguments),
+        cwd=state,
+        env=environment(state),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    thinking = int((state / "thinking").read_text())  # waits for the bot
+    children = [thinking, *map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split())]
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert errors.splitlines() == ["rummy500: stopped"]
+    for child in children:
+        with pytest.raises(ProcessLookupError):
+            os.kill(child, 0)
+    assert not (state / "rummy500-records").exists()
+
+
+def test_matches_are_listed_shown_and_their_records_fetched(server: str, state: Path) -> None:
+    bots = ("--bot", "builtin:easy", "--bot", "builtin:random", "--deals", "1", "--unit", "game")
+    code, match, errors = run_match(*bots, "--option", "target=50", "--server", server, state=state)
+    assert code == 0, errors
+    listed = rummy500("match", "list", "--server", server, state=state)
+    assert match["name"] in listed.stdout
+    shown = rummy500("match", "show", match["name"], "--server", server, state=state)
+    assert "1 games to the target, each in 2 seatings" in shown.stdout
+    fetched = rummy500("match", "records", match["name"], "--server", server, "--out", "all.jsonl", state=state)
+    assert fetched.returncode == 0, fetched.stderr
+    assert (state / "all.jsonl").read_text() == (state / match["records"]).read_text()
+
+
+def test_the_demo_plays_twenty_deals(state: Path) -> None:
+    ended = rummy500("demo", state=state)
+    assert ended.returncode == 0, ended.stderr
+    assert "20 deals, each in 2 seatings" in ended.stdout
+    assert ended.stdout.count("all NORMAL") == 2
