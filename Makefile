@@ -55,7 +55,7 @@ test: install
 	$(BIN)/python -m pytest
 
 demo: install  ## a server, two bots, a match of 20 deals
-	$(BIN)/rummy500 demo
+	$(BIN)/rummy500 demo --records build/demo
 
 compile: install $(COMPILED)  ## the engine as machine code in build/compiled; needs a C compiler
 
