@@ -33,6 +33,7 @@ class NaiveRules:
     first_play: bool = False
     own_melds: bool = False
     use_all: bool = True
+    hearts_last: bool = False
 
 
 class NaiveMeld(NamedTuple):
@@ -143,7 +144,7 @@ class Naive:
     def ended(self, turn: NaiveTurn) -> bool:
         if turn.hand:
             return bool(self.discards(turn))
-        return not turn.must and self.rules.going_out == "any" and not self.below_minimum(turn)
+        return not turn.must and self.rules.going_out in ("any", "floating") and not self.below_minimum(turn)
 
     def below_minimum(self, turn: NaiveTurn) -> bool:
         if turn.opened or not turn.laid:
@@ -156,6 +157,8 @@ class Naive:
         cards = {card for card in turn.hand if card != turn.banned}
         if self.rules.going_out == "discard_unplayable" and len(turn.hand) == 1:
             cards = {card for card in cards if not any(self.fits(meld, card) for meld in turn.melds)}
+        if self.rules.hearts_last and any(card // 16 != 2 for card in turn.hand):
+            cards = {card for card in cards if card // 16 != 2}
         return cards
 
     def fits(self, meld: NaiveMeld, card: int) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pytest
 from tests.engine.naive import Naive, NaiveMeld, NaiveRules, NaiveTurn
 from tests.engine.tables import SEED, rules_of, variant
+from tests.engine.throwaway import HEARTS_LAST
 
 from rummy500_engine.actions import Action, Discard, End, LayMeld, LayOff, Take
 from rummy500_engine.cards import FACES, JOKER, add, cards_of, hand_of, read_cards
@@ -94,6 +95,8 @@ SETTINGS = [
             top_too=True, first_play=True, meld_first=True, minimum=30, going_out="discard_unplayable", own_melds=True
         ),
     ),
+    Setting("floating", variant("v", going_out=GoingOut.FLOATING), NaiveRules(going_out="floating"), share=0.5),
+    Setting("hearts-last", HEARTS_LAST, NaiveRules(hearts_last=True), share=0.3),
     Setting("own-melds", variant("v", own_melds_only=True), NaiveRules(own_melds=True)),
     Setting(
         "pile-or-end",
@@ -311,6 +314,49 @@ def test_a_duty_of_any_cards_is_decided_exactly(setting: Setting) -> None:
             round.banned = dice.choice(hand)
         round.first_play = setting.naive.first_play
         check_plays(round, naive)
+
+
+def random_setting(dice: random.Random) -> Setting:
+    """Any mix of rules at one table."""
+    decks, jokers = dice.choice((1, 1, 2)), dice.choice((0, 0, 0, 1))
+    naive = NaiveRules(
+        set_largest=dice.choice((4, 4, None)) if decks > 1 else 4,
+        set_identical=decks > 1 and dice.random() < 0.5,
+        ends=dice.choice(list(AceEnds)).value,
+        min_natural=dice.choice((1, 2)),
+        going_out=dice.choice(list(GoingOut)).value,
+        meld_first=dice.random() < 0.5,
+        minimum=dice.choice((0, 0, 20, 40)),
+        single=dice.random() < 0.5,
+        top_too=dice.random() < 0.5,
+        new_meld=dice.random() < 0.3,
+        first_play=dice.random() < 0.3,
+        own_melds=dice.random() < 0.3,
+        use_all=dice.random() < 0.8,
+    )
+    table = variant(
+        "v",
+        pack=Pack(decks=decks, jokers=jokers),
+        sets=Sets(largest=naive.set_largest, identical=naive.set_identical),
+        jokers=Jokers(min_natural=naive.min_natural),
+        ace_ends=AceEnds(naive.ends),
+        going_out=GoingOut(naive.going_out),
+        first_meld=FirstMeld(required=naive.meld_first, minimum=naive.minimum, single=naive.single),
+        take_duty=TakeDuty(top_too=naive.top_too, new_meld=naive.new_meld, first_play=naive.first_play),
+        own_melds_only=naive.own_melds,
+        stock_out=StockOut(rule=StockRule.USE_ALL if naive.use_all else StockRule.PILE_OR_END),
+    )
+    return Setting("mixed", table, naive)
+
+
+def test_any_mix_of_rules_is_exact() -> None:
+    dice = random.Random(0)
+    for _ in range(POSITIONS):
+        setting = random_setting(dice)
+        rules, naive = setting.rules(), Naive(setting.naive)
+        for _ in range(2):
+            naive.known.clear()
+            check_turn(random_position(rules, dice), naive, dice)
 
 
 def test_the_second_opinion_knows_the_aces_ends() -> None:
