@@ -23,6 +23,7 @@ from rummy500.v1.match_pb2 import (
 from rummy500.v1.match_service_pb2 import (
     CancelMatchRequest,
     CreateMatchRequest,
+    GetMatchRequest,
     GetRecordRequest,
     ReportBotRequest,
     WatchMatchRequest,
@@ -149,7 +150,10 @@ class MatchRunner:
 
     def _report(self, ended: Ended) -> None:
         assert self._match is not None
-        has_started = ended.exit_code is not None and self._match.state == MATCH_STATE_RUNNING
+        # What was seen last may be old: bots are asked as soon as the match runs.
+        request = GetMatchRequest(match=self._match.name)
+        now = self._connection.ask(self._connection.matches.GetMatch, request).match
+        has_started = ended.exit_code is not None and now.state != MATCH_STATE_WAITING
         report = BotReport(
             bot=ended.spec.name,
             kind=TERMINATION_CRASH if has_started else TERMINATION_START_FAILURE,
@@ -159,9 +163,9 @@ class MatchRunner:
         if ended.exit_code is not None:
             report.exit_code = ended.exit_code
         self._tell(ended, has_started=has_started)
-        request = ReportBotRequest(match=self._match.name, report=report)
+        reporting = ReportBotRequest(match=self._match.name, report=report)
         try:
-            self._connection.ask(self._connection.matches.ReportBot, request)
+            self._connection.ask(self._connection.matches.ReportBot, reporting)
         except ServerRefused as refused:
             if refused.reason != "MATCH_OVER":
                 raise
