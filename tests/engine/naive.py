@@ -105,6 +105,8 @@ class Naive:
         self, hand: Hand, melds: tuple[NaiveMeld, ...], pile: Sequence[int], *, stock: bool, opened: bool
     ) -> set[int]:
         """The places of the pile, 0 = bottom, from which a take is legal."""
+        if not hand and self.rules.going_out == "floating":
+            return set()
         return {
             place
             for place in range(len(pile))
