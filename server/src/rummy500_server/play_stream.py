@@ -16,8 +16,14 @@ from rummy500_server.rules_messages import RulesMessages
 from rummy500_server.status import Failure, Reason, bad_request, rejection_of
 from rummy500_server.table import TableState
 from rummy500_server.translate.events import result_into
-from rummy500_server.translate.views import refusal_message, view_into
+from rummy500_server.translate.pieces import VARINT, block, numbers, tag, varint
+from rummy500_server.translate.views import clock_piece, refusal_message, table_piece, view_bytes, view_into
 
+_REQUESTS, _VIEW = tag(pb.PlayResponse, "decision_requests"), tag(pb.DecisionRequest, "view")
+_ASKED, _EVENTS = tag(pb.DecisionRequest, "sequence"), tag(pb.DecisionRequest, "events")
+_LEFT, _DEADLINE = tag(pb.DecisionRequest, "time_left_ms"), tag(pb.DecisionRequest, "deadline_unix_ms")
+_CHARGED, _REFUSALS_LEFT = numbers(pb.DecisionRequest, "charged_ms"), numbers(pb.DecisionRequest, "refusals_left")
+_REFUSAL = tag(pb.DecisionRequest, "refusal")
 MOST_EVENTS = 500
 LONGEST_MESSAGE = 512 << 10
 """Bytes after which what is due goes into another message."""
@@ -28,7 +34,7 @@ DECISIONS_A_TURN = 64
 @dataclass(eq=False, slots=True)
 class PlayLink:
     """A seat as its stream plays it. `asked` is the sequence of the last request sent; `resume_after` what the bot says
-    it has seen, when it is in the game again."""
+    it has seen, when it is in the game again. `prefix` and `table_piece` begin every request and its view."""
 
     stream: PlayStream
     keeper: Keeper
@@ -36,6 +42,13 @@ class PlayLink:
     is_started: bool = False
     asked: int = -1
     resume_after: int | None = None
+    table_piece: bytes = b""
+    prefix: bytes = b""
+
+    def __post_init__(self) -> None:
+        table = self.keeper.table
+        request = pb.DecisionRequest(table=table.name, seat=self.seat, rules_digest=table.rules.digest)
+        self.prefix, self.table_piece = request.SerializeToString(), table_piece(table.name)
 
     def published(self) -> None:
         self.stream.mark(self)
@@ -216,14 +229,17 @@ class PlayStream:
     def _put_together(self) -> bool:
         """Writes what is due into the next message; whether it is worth sending."""
         size = 0
+        requests: list[bytes] = []
         while self._due and size < LONGEST_MESSAGE:
             link = next(iter(self._due))
             del self._due[link]
-            size += self._show(link)
-        return self._next.ByteSize() > 0
+            size += self._show(link, requests)
+        if requests:
+            self._next.MergeFromString(b"".join(requests))
+        return size > 0 or self._next.ByteSize() > 0
 
-    def _show(self, link: PlayLink) -> int:
-        """What the link is due now. Answers its size in bytes, about."""
+    def _show(self, link: PlayLink, requests: list[bytes]) -> int:
+        """Writes what the link is due now, a request into `requests`. Answers its size in bytes, about."""
         keeper, table, message = link.keeper, link.keeper.table, self._next
         if keeper.is_lost:
             self.fail(lost())
@@ -241,7 +257,8 @@ class PlayStream:
             self._game_over_into(message, keeper, link.seat, keeper.players[link.seat].seen)
             self.unlink(table.name)
         elif link.asked != table.sequence and keeper.is_asked(link.seat):
-            size += self._request_into(message.decision_requests.add(), link)
+            requests.append(self._request(link))
+            size += len(requests[-1])
         return size
 
     def _started_into(self, started: pb.GameStarted, link: PlayLink) -> int:
@@ -266,24 +283,31 @@ class PlayStream:
             view_into(resumed.view, view, table=table.name, sequence=table.sequence, clock=None)
         return resumed.ByteSize()
 
-    def _request_into(self, request: pb.DecisionRequest, link: PlayLink) -> int:
+    def _request(self, link: PlayLink) -> bytes:
+        """The decision request that the link is due, serialized as a PlayResponse."""
         keeper, seat = link.keeper, link.seat
         table, player = keeper.table, keeper.players[seat]
-        link.asked = table.sequence
-        view = keeper.view(seat)
-        clock = keeper.clock_face(seat)
+        link.asked = sequence = table.sequence
+        view, clock = keeper.view(seat), keeper.clock_face(seat)
         assert view is not None
         assert clock is not None
-        request.table, request.seat, request.sequence = table.name, seat, table.sequence
-        request.rules_digest = table.rules.digest
-        view_into(request.view, view, table=table.name, sequence=table.sequence, clock=clock)
-        request.events.extend(table.log.messages(player.seen, seat, most=MOST_EVENTS))
-        request.time_left_ms, request.deadline_unix_ms = clock.time_left_ms, clock.deadline_unix_ms
-        request.charged_ms = player.charged_ms
-        request.refusals_left = player.refusals_left
+        pieces = [
+            link.prefix,
+            _ASKED,
+            VARINT[sequence],
+            _LEFT,
+            VARINT[clock.time_left_ms],
+            _DEADLINE,
+            varint(clock.deadline_unix_ms),
+            _CHARGED[player.charged_ms],
+            _REFUSALS_LEFT[player.refusals_left],
+            block(_VIEW, view_bytes(view, table=link.table_piece, sequence=sequence, clock=clock_piece(clock))),
+        ]
+        pieces += [block(_EVENTS, event) for event in table.log.pieces(player.seen, seat, most=MOST_EVENTS)]
         if player.refused is not None:
-            request.refusal.CopyFrom(refusal_message(player.refused.code, player.refused.sentence))
-        return request.ByteSize()
+            refusal = refusal_message(player.refused.code, player.refused.sentence)
+            pieces.append(block(_REFUSAL, refusal.SerializeToString()))
+        return block(_REQUESTS, b"".join(pieces))
 
     def _game_over_into(self, message: pb.PlayResponse, keeper: Keeper, seat: int, after: int) -> None:
         table = keeper.table

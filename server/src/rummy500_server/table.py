@@ -60,6 +60,8 @@ class Table:
         self.seats = [Seat(number) for number in range(rules.players)]
         self.state = TableState.OPEN
         self.log = EventLog()
+        self.sequence = 0
+        """The number of the last event."""
         self.history: list[Entry] = []
         self.game = Game(rules, single_round=creation.single_round or creation.position is not None)
         self.result: GameResult | None = None
@@ -69,10 +71,6 @@ class Table:
     @property
     def name(self) -> str:
         return self.creation.name
-
-    @property
-    def sequence(self) -> int:
-        return self.log.sequence
 
     @property
     def is_over(self) -> bool:
@@ -103,6 +101,7 @@ class Table:
         events = self._brought_about(entry)
         self.history.append(entry)
         self.log.extend(events)
+        self.sequence = self.log.sequence
         return events
 
     def _brought_about(self, entry: Entry) -> list[TableEvent]:

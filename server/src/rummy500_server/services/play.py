@@ -27,7 +27,7 @@ from rummy500_server.seating import seat_of
 from rummy500_server.services.waiting import durable
 from rummy500_server.status import Failure, Reason, bad_request
 from rummy500_server.table_wire import LONGEST_NAME, read_name, read_table_name
-from rummy500_server.translate.actions import legal_into
+from rummy500_server.translate.actions import legal_bytes
 from rummy500_server.translate.views import refusal_message
 from rummy500_server.watcher import Watcher, view_of
 
@@ -185,7 +185,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
         legal = legal_actions(round, seat, limit=start + size + 1) if round is not None and is_on else []
         answer = pb.ListLegalActionsResponse(sequence=sequence)
         is_last = len(legal) <= start + size
-        legal_into(answer.legal_actions, legal[start : start + size], complete=is_last)
+        answer.legal_actions.MergeFromString(legal_bytes(legal[start : start + size], complete=is_last))
         answer.next_page_token = "" if is_last else f"{sequence}-{start + size}"
         return answer
 

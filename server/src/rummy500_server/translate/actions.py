@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import assert_never
 
@@ -125,50 +125,80 @@ def _variant_action_from(part: variant_part_pb2.VariantPart, rules: Rules, field
 # --- to the wire
 
 
-def legal_into(message: action_pb2.LegalActions, legal: Iterable[Action], *, complete: bool) -> None:
-    """Lists the actions, grouped by kind. The message is empty before."""
-    discards: list[Card] = []
-    jokers: dict[tuple[Card, ...], list[LayMeld]] = {}
-    called: dict[tuple[object, ...], list[Call]] = {}
+def legal_bytes(legal: Sequence[Action], *, complete: bool) -> bytes:
+    """The actions as a LegalActions, serialized, grouped by kind."""
+    known = _PIECES
+    pieces = []
     for action in legal:
-        match action:
-            case Discard(card):
-                discards.append(card)
-            case LayOff(card, meld, end, face):
-                if end is None and face is None:
-                    message.lay_offs.add(card=WIRE[card], meld=meld)
-                else:
-                    stands_for = card_pb2.CARD_UNSPECIFIED if face is None else WIRE[face]
-                    message.lay_offs.add(card=WIRE[card], meld=meld, end=END[end], stands_for=stands_for)
-            case LayMeld(cards, stands_for, end):
-                if stands_for:
-                    jokers.setdefault(tuple(sorted(cards)), []).append(action)
-                else:
-                    message.melds.add(cards=wire_cards(cards), end=END[end])
-            case Take(card, place):
-                message.takes.add(card=WIRE[card], place=place)
-            case Draw():
-                message.can_draw = True
-            case Pass():
-                message.can_pass = True
-            case Call(card, place, meld, with_cards, stands_for, end):
-                if stands_for:
-                    called.setdefault((card, place, meld, tuple(sorted(with_cards))), []).append(action)
-                else:
-                    message.calls.add(
-                        card=WIRE[card], place=place, meld=meld, with_cards=wire_cards(with_cards), end=END[end]
-                    )
-            case VariantAction():
-                variant_action_into(message.others.add(), action)
-            case _:
-                assert_never(action)
-    if discards:
-        message.discards.extend(wire_cards(discards))
-    for cards, melds in jokers.items():
-        _joker_meld_into(message.melds.add(), cards, melds)
-    for calls in called.values():
-        _joker_call_into(message.calls.add(), calls)
-    message.complete = complete
+        piece = known.get(id(action))
+        pieces.append(_piece(action) if piece is None else piece[1])
+    if b"" in pieces:
+        pieces.append(_readings_bytes(legal))
+    if complete:
+        pieces.append(_COMPLETE)
+    return b"".join(pieces)
+
+
+_COMPLETE = action_pb2.LegalActions(complete=True).SerializeToString()
+REMEMBERED_ACTIONS = 1 << 16
+_PIECES: dict[int, tuple[Action, bytes]] = {}
+"""By identity: the engine lists the same objects again and again, and hashing one takes longer than joining it. The
+action stands beside its piece so that its identity is not given to another."""
+
+
+def _piece(action: Action) -> bytes:
+    """A listing of this action alone; nothing for one that is listed together with its other readings."""
+    if isinstance(action, LayMeld | Call) and action.stands_for:
+        return b""
+    listing = action_pb2.LegalActions()
+    _listed_into(listing, action)
+    piece = listing.SerializeToString()
+    if len(_PIECES) >= REMEMBERED_ACTIONS:
+        _PIECES.clear()
+    _PIECES[id(action)] = (action, piece)
+    return piece
+
+
+def _listed_into(message: action_pb2.LegalActions, action: Action) -> None:
+    match action:
+        case Discard(card):
+            message.discards.append(WIRE[card])
+        case LayOff(card, meld, end, face):
+            stands_for = card_pb2.CARD_UNSPECIFIED if face is None else WIRE[face]
+            message.lay_offs.add(card=WIRE[card], meld=meld, end=END[end], stands_for=stands_for)
+        case LayMeld(cards, _, end):
+            message.melds.add(cards=wire_cards(cards), end=END[end])
+        case Take(card, place):
+            message.takes.add(card=WIRE[card], place=place)
+        case Draw():
+            message.can_draw = True
+        case Pass():
+            message.can_pass = True
+        case Call(card, place, meld, with_cards, _, end):
+            others = wire_cards(with_cards)
+            message.calls.add(card=WIRE[card], place=place, meld=meld, with_cards=others, end=END[end])
+        case VariantAction():
+            variant_action_into(message.others.add(), action)
+        case _:
+            assert_never(action)
+
+
+def _readings_bytes(legal: Sequence[Action]) -> bytes:
+    """The melds and calls with jokers, each once with all its readings."""
+    melds: dict[tuple[Card, ...], list[LayMeld]] = {}
+    calls: dict[tuple[object, ...], list[Call]] = {}
+    for action in legal:
+        if isinstance(action, LayMeld) and action.stands_for:
+            melds.setdefault(tuple(sorted(action.cards)), []).append(action)
+        elif isinstance(action, Call) and action.stands_for:
+            key = (action.card, action.place, action.meld, tuple(sorted(action.with_cards)))
+            calls.setdefault(key, []).append(action)
+    message = action_pb2.LegalActions()
+    for cards, readings in melds.items():
+        _joker_meld_into(message.melds.add(), cards, readings)
+    for called in calls.values():
+        _joker_call_into(message.calls.add(), called)
+    return message.SerializeToString()
 
 
 def _joker_meld_into(message: action_pb2.LayMeld, cards: tuple[Card, ...], melds: list[LayMeld]) -> None:

@@ -10,12 +10,13 @@ from google.protobuf.struct_pb2 import Struct
 from rummy500.v1 import event_pb2, meld_pb2, result_pb2, variant_part_pb2
 from rummy500_engine import events as engine
 from rummy500_engine.actions import End
-from rummy500_engine.cards import ACE, JOKER, rank_of
+from rummy500_engine.cards import ACE, JOKER, Card, rank_of
 from rummy500_engine.events import RoundEnd
 from rummy500_engine.view import redact
 from rummy500_server import table_events as shell
 from rummy500_server.results import GameResult, Termination
 from rummy500_server.translate.cards import END, WIRE, wire_cards
+from rummy500_server.translate.pieces import Remembered, tag, varint
 
 CALL = "call"
 """The name of the poll that has a phase and messages of its own in the contract."""
@@ -39,12 +40,17 @@ _SHELL = (
 )
 
 
-def event_message(event: shell.TableEvent, sequence: int, seat: int | None) -> event_pb2.Event:
-    """The event as `seat` sees it (None: a spectator). This is the one way out, and it redacts."""
+def event_bytes(event: shell.TableEvent, sequence: int, seat: int | None) -> bytes:
+    """The event as `seat` sees it (None: a spectator), serialized. This is the one way out, and it redacts."""
     seen = event if isinstance(event, _SHELL) else redact(event, seat)
+    match seen:
+        case engine.Discarded(by, card):
+            return _SEQUENCE + varint(sequence) + _DISCARDED[by, card]
+        case engine.DrewFromStock(by, drawn, stock_count):
+            return _SEQUENCE + varint(sequence) + _DREW[by, drawn, stock_count]
     message = event_pb2.Event(sequence=sequence)
     _INTO[seen.__class__](message, seen, seat)
-    return message
+    return message.SerializeToString(deterministic=True)
 
 
 def is_of_the_game(event: shell.TableEvent) -> TypeGuard[engine.Event]:
@@ -71,11 +77,12 @@ def _round_dealt(message: event_pb2.Event, event: engine.RoundDealt, seat: int |
     dealt.turn = (event.dealer + 1) % len(event.hand_counts)
 
 
-def _drew(message: event_pb2.Event, event: engine.DrewFromStock, seat: int | None) -> None:
-    drew = message.drew_from_stock
-    drew.seat, drew.stock_count = event.seat, event.stock_count
-    if event.card is not None:
-        drew.card = WIRE[event.card]
+def _drew(drawn: tuple[int, Card | None, int]) -> bytes:
+    seat, card, stock_count = drawn
+    drew = event_pb2.DrewFromStock(seat=seat, stock_count=stock_count)
+    if card is not None:
+        drew.card = WIRE[card]
+    return event_pb2.Event(drew_from_stock=drew).SerializeToString()
 
 
 def _took(message: event_pb2.Event, event: engine.TookFromPile, seat: int | None) -> None:
@@ -107,8 +114,9 @@ def _laid_off(message: event_pb2.Event, event: engine.LaidOff, seat: int | None)
     laid_off.card, laid_off.stands_for = WIRE[event.card], WIRE[event.face]
 
 
-def _discarded(message: event_pb2.Event, event: engine.Discarded, seat: int | None) -> None:
-    message.discarded.seat, message.discarded.card = event.seat, WIRE[event.card]
+def _discarded(thrown: tuple[int, Card]) -> bytes:
+    seat, card = thrown
+    return event_pb2.Event(discarded=event_pb2.Discarded(seat=seat, card=WIRE[card])).SerializeToString()
 
 
 def _passed(message: event_pb2.Event, event: engine.Passed, seat: int | None) -> None:
@@ -246,13 +254,15 @@ def result_into(message: result_pb2.GameResult, result: GameResult) -> None:
     message.record, message.sentence = result.record, result.sentence
 
 
+_SEQUENCE = tag(event_pb2.Event, "sequence")
+_DREW: Remembered[tuple[int, Card | None, int]] = Remembered(_drew)
+_DISCARDED: Remembered[tuple[int, Card]] = Remembered(_discarded)
+
 _INTO: dict[type, Callable[[event_pb2.Event, Any, int | None], None]] = {
     engine.RoundDealt: _round_dealt,
-    engine.DrewFromStock: _drew,
     engine.TookFromPile: _took,
     engine.Melded: _melded,
     engine.LaidOff: _laid_off,
-    engine.Discarded: _discarded,
     engine.Passed: _passed,
     engine.PollOpened: _poll_opened,
     engine.PollClosed: _poll_closed,
@@ -267,5 +277,5 @@ _INTO: dict[type, Callable[[event_pb2.Event, Any, int | None], None]] = {
     shell.RoundCounted: _round_counted,
     shell.GameEnded: _game_ended,
 }
-"""Total but for the engine's RoundScored and GameWon, which a table tells as RoundCounted and GameEnded; a test keeps
-it so."""
+"""Total but for the two most frequent ones, and for the engine's RoundScored and GameWon, which a table tells as
+RoundCounted and GameEnded; a test keeps it so."""

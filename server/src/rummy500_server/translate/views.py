@@ -12,12 +12,12 @@ from rummy500_engine.melds import Kind, Meld
 from rummy500_engine.refusals import Refusal
 from rummy500_engine.terms import Phase
 from rummy500_engine.view import View
-from rummy500_server.translate.actions import legal_into
-from rummy500_server.translate.cards import END, WIRE, wire_cards
+from rummy500_server.translate.actions import legal_bytes
+from rummy500_server.translate.cards import END, WIRE, wire_bytes, wire_cards
 from rummy500_server.translate.events import CALL, struct_of
+from rummy500_server.translate.pieces import VARINT, block, lists, numbers, signed_lists, tag, varint
 
 LONGEST_SENTENCE = 512
-
 _PHASE: dict[Phase, view_pb2.Phase.ValueType] = {
     Phase.DRAW: view_pb2.PHASE_DRAW,
     Phase.PLAY: view_pb2.PHASE_PLAY,
@@ -35,39 +35,85 @@ class ClockFace:
     finished_turns: tuple[int, ...]
 
 
-def view_into(message: view_pb2.View, view: View, *, table: str, sequence: int, clock: ClockFace | None) -> None:
-    """Writes the view into an empty message; the view holds nothing that its viewer may not see."""
-    message.table, message.sequence = table, sequence
-    message.stock_count = view.stock_count
-    message.hand_counts.extend(view.hand_counts)
-    message.totals.extend(view.totals)
-    message.round, message.dealer, message.turn = view.round, view.dealer, view.turn
-    message.turns_played, message.times_recycled = view.turns_played, view.recycled
-    if view.pile:
-        message.discards.extend(wire_cards(view.pile))
-    if view.melds:
-        message.MergeFromString(b"".join([_meld_piece(meld) for meld in view.melds]))
+def view_bytes(view: View, *, table: bytes, sequence: int, clock: bytes) -> bytes:
+    """The view as a message, serialized: the view holds nothing that its viewer may not see. `table` and `clock` are
+    pieces of their own, see `table_piece` and `clock_piece`."""
+    pile, melds = view.pile, _PIECES
+    pieces = [
+        table,
+        _SEQUENCE,
+        VARINT[sequence],
+        _COUNTS[view.hand_counts],
+        _TOTALS[view.totals],
+        _STOCK_COUNT[view.stock_count],
+        _ROUND[view.round],
+        _DEALER[view.dealer],
+        _TURN[view.turn],
+        _TURNS_PLAYED[view.turns_played],
+        _RECYCLED[view.recycled],
+        _LAID[view.laid],
+        clock,
+        _DISCARDS,
+        VARINT[len(pile)],
+        wire_bytes(pile),
+    ]
+    for meld in view.melds:
+        piece = melds.get(id(meld))
+        pieces.append(_meld_piece(meld) if piece is None else piece[1])
     for seat, cards in enumerate(view.known):
         if cards:
-            message.known_cards.add(seat=seat, cards=wire_cards(cards))
-    if view.laid:
-        message.melds_this_turn.extend(view.laid)
+            pieces.append(block(_KNOWN, _KNOWN_SEAT[seat] + block(_KNOWN_CARDS, wire_bytes(cards))))
+    if view.poll is None:
+        pieces += (_PHASES[view_pb2.PHASE_GAME_OVER if view.game_over else _PHASE[view.phase]], _WAITING[view.to_act])
+    if view.poll is not None or view.must_use or view.banned is not None or view.variant_fields:
+        pieces.append(_rare_bytes(view))
+    if view.seat is not None:
+        legal = legal_bytes(view.legal, complete=len(view.legal) < LISTED_AT_MOST)
+        hand = view.hand
+        pieces += (_SEAT[view.seat], _HAND, VARINT[len(hand)], wire_bytes(hand), _LEGAL, VARINT[len(legal)], legal)
+    return b"".join(pieces)
+
+
+_View = view_pb2.View
+_TABLE, _SEQUENCE, _CLOCK = tag(_View, "table"), tag(_View, "sequence"), tag(_View, "clock")
+_HAND, _DISCARDS, _LEGAL = tag(_View, "hand"), tag(_View, "discards"), tag(_View, "legal_actions")
+_SEAT, _STOCK_COUNT, _ROUND = numbers(_View, "seat"), numbers(_View, "stock_count"), numbers(_View, "round")
+_DEALER, _TURN, _PHASES = numbers(_View, "dealer"), numbers(_View, "turn"), numbers(_View, "phase")
+_TURNS_PLAYED, _RECYCLED = numbers(_View, "turns_played"), numbers(_View, "times_recycled")
+_COUNTS, _WAITING, _LAID = lists(_View, "hand_counts"), lists(_View, "waiting"), lists(_View, "melds_this_turn")
+_TOTALS, _KNOWN = signed_lists(_View, "totals"), tag(_View, "known_cards")
+_KNOWN_SEAT, _KNOWN_CARDS = numbers(view_pb2.KnownCards, "seat"), tag(view_pb2.KnownCards, "cards")
+_LEFT, _DEADLINE = tag(view_pb2.ClockState, "time_left_ms"), tag(view_pb2.ClockState, "deadline_unix_ms")
+_FINISHED = lists(view_pb2.ClockState, "finished_turns")
+
+
+def table_piece(name: str) -> bytes:
+    return block(_TABLE, name.encode())
+
+
+def clock_piece(clock: ClockFace | None) -> bytes:
+    if clock is None:
+        return b""
+    left, deadline = varint(clock.time_left_ms), varint(clock.deadline_unix_ms)
+    return block(_CLOCK, b"".join((_LEFT, left, _DEADLINE, deadline, _FINISHED[clock.finished_turns])))
+
+
+def view_into(message: view_pb2.View, view: View, *, table: str, sequence: int, clock: ClockFace | None) -> None:
+    """Writes the view into an empty message."""
+    written = view_bytes(view, table=table_piece(table), sequence=sequence, clock=clock_piece(clock))
+    message.MergeFromString(written)
+
+
+def _rare_bytes(view: View) -> bytes:
+    """What few views hold."""
+    message = view_pb2.View()
     if view.poll is not None:
         _poll_into(message, view)
-    else:
-        message.phase = view_pb2.PHASE_GAME_OVER if view.game_over else _PHASE[view.phase]
-        message.waiting.extend(view.to_act)
     if view.must_use or view.banned is not None:
         _duty_into(message, view)
-    if clock is not None:
-        message.clock.time_left_ms, message.clock.deadline_unix_ms = clock.time_left_ms, clock.deadline_unix_ms
-        message.clock.finished_turns.extend(clock.finished_turns)
     for variant, fields in view.variant_fields:
         message.variant_parts.add(variant=variant, name="view", fields=struct_of(fields), text=_told(fields))
-    if view.seat is not None:
-        message.seat = view.seat
-        message.hand.extend(wire_cards(view.hand))
-        legal_into(message.legal_actions, view.legal, complete=len(view.legal) < LISTED_AT_MOST)
+    return message.SerializeToString(deterministic=True)
 
 
 def empty_view_into(message: view_pb2.View, *, table: str, sequence: int, seat: int | None, players: int) -> None:
@@ -105,11 +151,7 @@ def _poll_into(message: view_pb2.View, view: View) -> None:
 
 
 def _meld_piece(meld: Meld) -> bytes:
-    """A view that holds this meld alone, serialized: such pieces, one after the other, are a view with all of them. A
-    meld stands in every view until it is added to, so each is written once."""
-    known = _PIECES.get(id(meld))
-    if known is not None and known[0] is meld:
-        return known[1]
+    """A view that holds this meld alone, serialized. A meld stands in every view until it is added to."""
     if len(_PIECES) >= REMEMBERED_MELDS:
         _PIECES.clear()
     piece = view_pb2.View(melds=[meld_message(meld)]).SerializeToString()
@@ -119,7 +161,7 @@ def _meld_piece(meld: Meld) -> bytes:
 
 REMEMBERED_MELDS = 1 << 13
 _PIECES: dict[int, tuple[Meld, bytes]] = {}
-"""By identity, for hashing a meld takes longer than writing it."""
+"""By identity, as the pieces of actions are."""
 
 
 def meld_message(meld: Meld) -> meld_pb2.Meld:
