@@ -73,6 +73,10 @@ class Catalog:
             self._listed[name] = self._list_variant(name)
         return self._listed[name]
 
+    def plugin(self, name: str) -> Plugin:
+        """A variant, loaded; the classic rules by their name. Raises ChoiceRefused or VariantError."""
+        return self._base if name == self._base.name else self._plugin(name)
+
     def presets(self) -> tuple[ListedPreset, ...]:
         """The presets by name, also those that cannot be used."""
         return tuple(listed for _, listed in sorted(self._known_presets().items()))

@@ -41,7 +41,7 @@ def plain(rules: Rules) -> dict[str, Any]:
         value = getattr(rules, field.name)
         if field.name in ("vetoes", "adjustments", "actions", "views", "polls"):
             value = [variant for variant, _ in value]
-        elif field.name in ("perform", "state", "poll_actions", "poll_result"):
+        elif field.name in ("perform", "state", "poll_actions", "poll_result", "false_answer"):
             value = list(value)
         elif field.name == "catalogue":
             continue

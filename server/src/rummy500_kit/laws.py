@@ -7,11 +7,12 @@ set of actions against it; `check_clone` plays on with a copy.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from typing import Any
 
-from rummy500_engine.actions import Action
+from rummy500_engine.actions import Action, Call, VariantAction
 from rummy500_engine.cards import ACE, cards_of, cards_text, rank_of, suit_of
-from rummy500_engine.events import RoundEnd, RoundScored
+from rummy500_engine.events import Discarded, Event, PollClosed, PollOpened, RoundEnd, RoundScored
 from rummy500_engine.game import Game
 from rummy500_engine.legal import canonical, refusal
 from rummy500_engine.melds import Kind, Meld
@@ -34,9 +35,11 @@ def state_of(game: Game) -> dict[str, Any]:
     """Everything that an action could change, as values to compare."""
     state: dict[str, Any] = {"totals": tuple(game.totals), "dealer": game.dealer, "outcome": game.outcome}
     state["rounds_played"] = game.rounds_played
-    if game.round is not None:
-        state |= {name: _frozen(getattr(game.round, name)) for name in Round.__slots__ if name != "rules"}
-    return state
+    return state | (round_state(game.round) if game.round is not None else {})
+
+
+def round_state(round: Round) -> dict[str, Any]:
+    return {name: _frozen(getattr(round, name)) for name in Round.__slots__ if name != "rules"}
 
 
 def _frozen(value: Any) -> Any:
@@ -61,7 +64,7 @@ def check_state(game: Game, ledger: Ledger) -> None:
     assert round.fits == fits, "the faces that fit some meld are noted wrongly"
     for seat, hand in enumerate(round.hands):
         _check_part(round.known[seat], hand, f"seat {seat} is known to hold")
-        opened = sum(meld.placed[0].seat == seat for meld in round.melds)
+        opened = sum(meld.opener == seat for meld in round.melds)
         assert round.opened[seat] == opened, f"seat {seat} laid {opened} melds, not {round.opened[seat]}"
     if round.phase is Phase.PLAY:
         _check_part(round.must_use, round.hands[round.turn], "must still be used")
@@ -147,7 +150,9 @@ def check_listing(game: Game, seat: int, dice: random.Random) -> int:
 def check_refusals(game: Game, seat: int, dice: random.Random, *, most: int = 40) -> None:
     """A refused action changes neither the state nor anybody's view (but a false call where it costs points)."""
     round = round_of(game)
-    refused = [action for action in candidates(round, seat, dice) if refusal(round, seat, action) is not None]
+    costs = round.poll is not None and bool(round.rules.false_answer)
+    tried = [action for action in candidates(round, seat, dice) if not (costs and isinstance(action, Call))]
+    refused = [action for action in tried if refusal(round, seat, action) is not None]
     if not refused:
         return
     before = state_of(game)
@@ -173,6 +178,36 @@ def check_notation(game: Game, seat: int) -> None:
         text = write_action(action)
         again = canonical(round_of(game), read_action(text, game.rules))
         assert again == action, f"{text!r} reads back as {write_action(again)!r}"
+
+
+MOST_REPEATS = 200
+
+
+def check_turn_ends(game: Game, seat: int, dice: random.Random) -> None:
+    """Actions of variants alone do not go on for ever: a turn of them ends, or they are used up."""
+    copy = round_of(game).clone()
+    for _ in range(MOST_REPEATS):
+        if copy.over or copy.poll is not None or copy.turn != seat:
+            return
+        own = [action for action in copy.legal_actions(seat) if isinstance(action, VariantAction)]
+        if not own:
+            return
+        copy.apply(seat, dice.choice(own))
+    raise AssertionError(f"seat {seat} may repeat {write_action(own[0])} in one turn without end")
+
+
+def check_polls(events: Iterable[Event]) -> None:
+    """Every poll that opens is closed before play goes on."""
+    is_open = False
+    for event in events:
+        match event:
+            case PollOpened():
+                assert not is_open, f"{event} opened before the poll before it was closed"
+                is_open = True
+            case PollClosed():
+                is_open = False
+            case Discarded() | RoundScored():
+                assert not is_open, "play went on, and the poll was never told to be closed"
 
 
 def check_clone(game: Game, seat: int, action: Action) -> None:

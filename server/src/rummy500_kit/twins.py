@@ -10,6 +10,7 @@ from rummy500_engine.events import DrewFromStock, Event, VariantEvent
 from rummy500_engine.game import Game
 from rummy500_engine.legal import refusal
 from rummy500_engine.notation import write_action
+from rummy500_engine.round import Round
 from rummy500_engine.terms import Phase
 from rummy500_engine.view import redact, seat_view
 from rummy500_kit.laws import round_of
@@ -26,19 +27,25 @@ def copy_of(game: Game) -> Game:
 def twin_for(game: Game, viewer: int | None, dice: random.Random) -> Game:
     """The game with every card that the viewer may not see dealt anew among the places where it may lie."""
     twin = copy_of(game)
-    round = round_of(twin)
-    others = [seat for seat in range(game.rules.players) if seat != viewer]
-    hidden = list(round.stock)
+    twin.round = twin_of(round_of(game), viewer, dice)
+    return twin
+
+
+def twin_of(round: Round, viewer: int | None, dice: random.Random) -> Round:
+    """As `twin_for`, of the round alone."""
+    twin = round.clone()
+    others = [seat for seat in range(round.rules.players) if seat != viewer]
+    hidden = list(twin.stock)
     for seat in others:
-        hidden += cards_of(without(round.hands[seat], cards_of(round.known[seat])))
+        hidden += cards_of(without(twin.hands[seat], cards_of(twin.known[seat])))
     dice.shuffle(hidden)
     for seat in others:
-        size = round.hands[seat].bit_count() - round.known[seat].bit_count()
-        hand = hand_of(cards_of(round.known[seat]))
+        size = twin.hands[seat].bit_count() - twin.known[seat].bit_count()
+        hand = hand_of(cards_of(twin.known[seat]))
         for _ in range(size):
             hand = add(hand, hidden.pop())
-        round.hands[seat] = hand
-    round.stock = hidden
+        twin.hands[seat] = hand
+    twin.stock = hidden
     return twin
 
 
