@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
 from typing import Final
 
 from rummy500_engine.cards import FACES, JOKER, Card
@@ -91,7 +90,13 @@ DISCARDS: Final[dict[Card, Discard]] = {card: Discard(card) for card in (*FACES,
 TAKES: Final[dict[Card, Take]] = {card: Take(card) for card in (*FACES, JOKER)}
 
 
-@lru_cache(maxsize=1 << 16)
+_LAY_OFFS: Final[dict[int, LayOff]] = {}
+
+
 def lay_off(card: Card, meld: int, end: End | None = None) -> LayOff:
-    """One shared object for each plain lay-off: listing them costs a look-up."""
-    return LayOff(card, meld, end)
+    """One shared object for each plain lay-off of a natural card: listing them costs a look-up."""
+    key = (meld << 8 | card) << 2 | (0 if end is None else 1 if end is End.LOW else 2)
+    shared = _LAY_OFFS.get(key)
+    if shared is None:
+        shared = _LAY_OFFS[key] = LayOff(card, meld, end)
+    return shared

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from rummy500_engine.actions import End
 from rummy500_engine.cards import Card
@@ -76,15 +75,25 @@ class Discarded:
     card: Card
 
 
-@lru_cache(maxsize=1 << 10)
+_DISCARDED: Final[dict[int, Discarded]] = {}
+_DREW: Final[dict[int, DrewFromStock]] = {}
+
+
 def discarded(seat: int, card: Card) -> Discarded:
     """One shared object for each: events are values."""
-    return Discarded(seat, card)
+    key = seat << 6 | card
+    shared = _DISCARDED.get(key)
+    if shared is None:
+        shared = _DISCARDED[key] = Discarded(seat, card)
+    return shared
 
 
-@lru_cache(maxsize=1 << 14)
 def drew_from_stock(seat: int, card: Card, stock_count: int) -> DrewFromStock:
-    return DrewFromStock(seat, card, stock_count)
+    key = (stock_count << 4 | seat) << 6 | card
+    shared = _DREW.get(key)
+    if shared is None:
+        shared = _DREW[key] = DrewFromStock(seat, card, stock_count)
+    return shared
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,10 +124,8 @@ def _takes_that_owe_all(round: Round, seat: int) -> list[int]:
     plan: TurnState | None = None
     for index in range(len(round.pile) - 1, -1, -1):
         card = round.pile[index]
-        if plan is not None and not plan.must:
+        if plan is not None:
             plan = finished(round.rules, plan._replace(hand=add(plan.hand, card), must=1 << card, banned=None))
-        else:
-            plan = None
         plan = plan or finished_take(round, seat, index)
         if plan is not None or (round.rules.actions and can_take(round, seat, index)):
             usable.append(index)
@@ -137,40 +135,55 @@ def _takes_that_owe_all(round: Round, seat: int) -> list[int]:
 def can_take(round: Round, seat: int, index: int) -> bool:
     """Whether the turn could be finished after taking from this place of the pile up."""
     rules = round.rules
-    if rules.vetoes:
-        return not dead_end_on_copy(round, seat, Take(round.pile[index], index + 1), index)
-    if finished_take(round, seat, index) is not None:
-        return True
-    return bool(rules.actions) and not dead_end_on_copy(round, seat, Take(round.pile[index], index + 1), index)
+    if not rules.vetoes:
+        usable = _is_plainly_usable(round, seat, index, hand=_hand_after(round, seat, index))
+        if usable or (usable is None and finished_take(round, seat, index) is not None):
+            return True
+        if not rules.actions:
+            return False
+    return not dead_end_on_copy(round, seat, Take(round.pile[index], index + 1), index)
 
 
-def finished_take(round: Round, seat: int, index: int) -> TurnState | None:
-    """A turn that begins with this take and meets its duties, or None. One that leaves `must` stands for some such."""
-    rules, target = round.rules, round.pile[index]
+def _hand_after(round: Round, seat: int, index: int) -> Mask:
     hand = round.hands[seat]
     for card in round.pile[index:]:
         hand = add(hand, card)
+    return hand
+
+
+def _is_plainly_usable(round: Round, seat: int, index: int, *, hand: Mask) -> bool | None:
+    """Whether the take that leads to this hand is usable, where that is plain to see; None: the search has to say."""
+    if not round.rules.plain:
+        return None
+    target, must = round.pile[index], duty_of(round, index)
+    if not must and hand & DISTINCT & ~(1 << target):
+        return True
+    if must & DISTINCT & ~_usable(round, seat, hand):
+        return False
+    if must.bit_count() == 1 and (index < len(round.pile) - 1 or not round.rules.twins):
+        return _is_usable(round, seat, hand=hand, card=target, melds=round.melds)
+    return None
+
+
+def finished_take(round: Round, seat: int, index: int) -> TurnState | None:
+    """A turn that begins with this take and meets its duties, if there is one."""
+    hand = _hand_after(round, seat, index)
+    if _is_plainly_usable(round, seat, index, hand=hand) is False:
+        return None
     must = duty_of(round, index)
-    banned = target if index == len(round.pile) - 1 else None
+    duty = round.rules.take_duty
     state = TurnState(
         seat=seat,
         hand=hand,
         must=must,
-        target=target,
-        banned=banned,
+        target=round.pile[index],
+        banned=round.pile[index] if index == len(round.pile) - 1 else None,
         melds=tuple(round.melds),
         melded=bool(round.opened[seat]),
-        first_play=rules.take_duty.first_play and bool(must),
-        new_meld=rules.take_duty.new_meld,
+        first_play=duty.first_play and bool(must),
+        new_meld=duty.new_meld,
     )
-    if rules.plain:
-        if not must and hand & DISTINCT & ~(1 << target):
-            return state
-        if must & DISTINCT & ~_usable(round, seat, hand):
-            return None
-        if must.bit_count() == 1 and (banned is None or not rules.twins):
-            return state if _is_usable(round, seat, hand=hand, card=target, melds=round.melds) else None
-    return finished(rules, state)
+    return finished(round.rules, state)
 
 
 # --- discards

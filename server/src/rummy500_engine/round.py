@@ -186,28 +186,28 @@ class Round:
             events.append(PollClosed(self.poll.variant, self.poll.name, None))
             self.poll = None
         match action:
-            case Discard(card):
-                self._discard(seat, card, events)
+            case Discard():
+                self._discard(seat, action.card, events)
             case Draw():
                 self._draw(seat, events)
                 self.phase = _PLAY
             case Take():
                 assert isinstance(move, int)
                 self._take(seat, move, events)
-            case LayMeld(_, _, end):
+            case LayMeld():
                 assert isinstance(move, Shape)
-                self._meld(seat, move, end, events)
+                self._meld(seat, move, action.end, events)
                 self._after_play(seat, events)
-            case LayOff(card, meld):
+            case LayOff():
                 assert isinstance(move, Fit)
-                self._lay_off(seat, meld, card, move.face, move.end, events)
+                self._lay_off(seat, action.meld, action.card, move.face, move.end, events)
                 self._after_play(seat, events)
             case Pass():
                 events.append(Passed(seat))
                 self._finish(RoundEnd.PASSED)
-            case VariantAction(variant):
-                happened = self.rules.perform[variant](round=self, seat=seat, action=action)
-                self._evolve_all(happened, events, variant=variant, hook="rummy500_perform")
+            case VariantAction():
+                happened = self.rules.perform[action.variant](round=self, seat=seat, action=action)
+                self._evolve_all(happened, events, variant=action.variant, hook="rummy500_perform")
                 self._after_play(seat, events)
             case _:
                 raise AssertionError(f"{action} was verified but cannot be played")
