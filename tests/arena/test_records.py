@@ -14,13 +14,16 @@ import pytest
 from rummy500_arena.play import play_game
 from rummy500_arena.records import CLOCK, Ending, Header, MatchPlace, Recorder, line_text
 from rummy500_arena.verification import Record, RecordDiffers, RecordUnreadable, Step, follow, records_in, verify
-from rummy500_bots import built_in
+from rummy500_bots import Decision, built_in
 from rummy500_catalog import Catalog
 from rummy500_engine.actions import DRAW
 from rummy500_engine.game import Game
+from rummy500_engine.notation import read_action
 from rummy500_engine.refusals import Refused
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import seed_for
+from rummy500_engine.terms import Phase
+from rummy500_engine.view import seat_view
 
 CATALOG = Catalog()
 
@@ -73,6 +76,16 @@ def test_a_record_replays(players: int, number: int) -> None:
     assert steps[-1].game.totals == recorder.game.totals
 
 
+@pytest.mark.parametrize("variant", [each.name for each in CATALOG.variants() if each.name != "classic"])
+def test_a_record_with_any_variant_replays(variant: str) -> None:
+    rules = CATALOG.rules("", [variant], players=4)
+    for number in range(3):
+        start = Header(rules, "classic", ("a", "b", "c", "d"), seed_for(b"v", number), "0.1.0", single_round=True)
+        recorder = played(start)
+
+        assert verify(record_of(recorder), rules_for) is None
+
+
 def test_a_game_of_many_rounds_replays() -> None:
     recorder = played(header(single_round=False))
 
@@ -97,6 +110,28 @@ def test_a_game_from_a_position_replays() -> None:
 
     assert verify(record_of(recorder), rules_for) is None
     assert "steps" not in recorder.lines[0]["position"]
+
+
+def test_a_false_call_that_costs_points_is_recorded_as_refused() -> None:
+    rules = CATALOG.rules("", ["call-rummy"], {"call-rummy.false_call_points": 10}, players=3)
+    start = Header(rules, "classic", ("anna", "ben", "cleo"), bytes(32), "0.1.0", dealer=2, single_round=True)
+    recorder = Recorder(start)
+    bots = [built_in("random", seed=seat) for seat in range(3)]
+    costs = False
+    while not costs:
+        seat = recorder.game.to_act()[0]
+        view = seat_view(recorder.game, seat)
+        if view.phase is Phase.POLL:
+            recorder.act(seat, read_action("call 2C m99", rules))
+            costs = True
+            continue
+        answer = bots[seat].act(Decision(view, rules))
+        assert not isinstance(answer, Sequence)
+        recorder.act(seat, answer)
+    recorder.end(Ending("CANCELLED", winners=()))
+
+    assert recorder.lines[-2]["refused"] == "CALL_NOT_VALID"
+    assert verify(record_of(recorder), rules_for) is None
 
 
 def test_the_same_game_gives_the_same_bytes_but_for_times() -> None:

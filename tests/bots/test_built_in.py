@@ -22,7 +22,7 @@ from rummy500_engine.view import seat_view
 
 CATALOG = Catalog()
 LONG = os.environ.get("RUMMY500_LONG") == "1"
-ROUNDS = 1_000 if LONG else 150
+ROUNDS = 1_000 if LONG else 80
 
 
 def rules_for(players: int, variants: tuple[str, ...] = (), **options: object) -> Rules:
@@ -48,19 +48,34 @@ def test_bots_play_whole_games_to_the_target(players: int) -> None:
     rules = rules_for(players)
     names = ["easy", "random"]
 
-    for number in range(5):
+    for number in range(30 if LONG else 3):
         bots = [built_in(names[seat % 2], seed=seat) for seat in range(players)]
         game = play_game(Game(rules), bots, seed=seed_for(b"games", players, number))
 
         assert game.outcome is not None
 
 
-def test_bots_play_with_a_variant_that_they_do_not_know() -> None:
-    rules = rules_for(2, ("queen-of-spades",))
+@pytest.mark.parametrize("preset", [each.name for each in CATALOG.presets() if each.is_available])
+@pytest.mark.parametrize("players", [2, 4, 6])
+def test_bots_play_at_tables_whose_variants_they_do_not_know(preset: str, players: int) -> None:
+    low, high = next(each.preset.players for each in CATALOG.presets() if each.name == preset)
+    rules = CATALOG.rules(preset, players=min(max(players, low), high))
+    for number in range(ROUNDS // 10):
+        names = ["easy", "random"] * 4
+        bots = [built_in(names[seat], seed=number + seat) for seat in range(rules.players)]
+        game = play_game(Game(rules, single_round=True), bots, seed=seed_for(b"presets", number))
 
-    game = play_game(Game(rules), [built_in("easy", seed=1), built_in("random", seed=2)], seed=bytes(32))
+        assert game.rounds_played == 1
 
-    assert game.over
+
+@pytest.mark.parametrize("variant", [each.name for each in CATALOG.variants() if each.name != "classic"])
+def test_bots_play_with_any_variant(variant: str) -> None:
+    rules = rules_for(4, (variant,))
+    for number in range(ROUNDS // 10):
+        bots = [built_in(name, seed=number) for name in ("easy", "random", "random", "easy")]
+        game = play_game(Game(rules, single_round=True), bots, seed=seed_for(b"variants", number))
+
+        assert game.rounds_played == 1
 
 
 @pytest.mark.parametrize("name", sorted(kinds()))

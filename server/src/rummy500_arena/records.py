@@ -36,6 +36,7 @@ from rummy500_engine.events import (
 from rummy500_engine.game import Game
 from rummy500_engine.notation import card_as, write_action
 from rummy500_engine.position import set_up
+from rummy500_engine.refusals import Refused
 from rummy500_engine.rules import Rules
 
 FORMAT = 1
@@ -137,10 +138,19 @@ class Recorder:
         self._deal()
 
     def act(self, seat: int, action: Action, *, by: str = "", times: Mapping[str, Any] | None = None) -> list[Event]:
-        """An action that was applied; `by` is CLOCK if the seat did not make it. Raises Refused if it is not legal."""
-        events = self.game.apply(seat, action)
+        """An action that was applied; `by` is CLOCK if the seat did not make it. Raises Refused if it is not legal and
+        left no trace."""
+        code = ""
+        try:
+            events = self.game.apply(seat, action)
+        except Refused as refused:  # RULES 3.7: a false call that costs points
+            if not refused.events:
+                raise
+            events, code = list(refused.events), refused.code
         self.actions += 1
         line: Line = {"type": "action", "action": self.actions, "seat": seat, "text": write_action(action)}
+        if code:
+            line["refused"] = code
         if by:
             line["by"] = by
         told = [entry for entry in map(event_line, events) if entry is not None]
