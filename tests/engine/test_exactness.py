@@ -262,13 +262,17 @@ def check_plays(round: Round, naive: Naive) -> None:
 
 
 def check_turn(round: Round, naive: Naive, dice: random.Random) -> int:
-    """Takes, then the plays after one of them (or after a draw), then the plays after each play, to the turn's end."""
+    """Takes, then the plays after one of them (or after a draw), then the plays after each play, to the turn's end.
+
+    What is owed after each step is what the second opinion says.
+    """
     check_takes(round, naive)
     checked = 1
     actions = legal_actions(round, 0)
     takes = [action for action in actions if isinstance(action, Take)]
     if takes and (not round.stock or dice.random() < 0.8):
-        round.apply(0, dice.choice(takes))
+        expected = after_take(round, naive, dice.choice(takes))
+        assert turn_of(round) == expected
     elif round.stock:
         round.apply(0, actions[0])
     else:
@@ -281,8 +285,22 @@ def check_turn(round: Round, naive: Naive, dice: random.Random) -> int:
         plays = [action for action in actions if not isinstance(action, Discard)]
         if not plays:
             break
-        round.apply(0, dice.choice(plays))
+        action = dice.choice(plays)
+        name = as_name(round.rules, action)
+        (after,) = (play.after for play in naive.plays(turn_of(round)) if play.name == name)
+        round.apply(0, action)
+        assert not after.hand or turn_of(round) == after, action
     return checked
+
+
+def after_take(round: Round, naive: Naive, take: Take) -> NaiveTurn:
+    """Plays the take; what the second opinion says of the turn after it."""
+    place = take.place - 1 if take.place else len(round.pile) - 1 - round.pile[::-1].index(take.card)
+    before = turn_of(round)
+    stock, opened = bool(round.stock), bool(round.opened[0])
+    pile = round.pile.copy()
+    round.apply(0, take)
+    return naive.taken(before.hand, before.melds, pile, place=place, stock=stock, opened=opened)
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=[setting.name for setting in SETTINGS])
