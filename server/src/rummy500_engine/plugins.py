@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from inspect import iscoroutinefunction
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ Answer = TypeVar("Answer")
 BASE_VERBS = frozenset(("draw", "take", "meld", "layoff", "discard", "pass", "call"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plugin:
     """An installed variant, or the classic rules: its name on the wire, the object with the hooks, its origin."""
 
@@ -25,6 +26,29 @@ class Plugin:
     implementation: object
     version: str
     distribution: str
+
+    @cached_property
+    def hooks(self) -> Mapping[str, Callable[..., Any]]:
+        """The hooks that it answers, by name. Raises VariantError for one that is none."""
+        manager = pluggy.PluginManager(PROJECT)
+        manager.add_hookspecs(ComposedHooks)
+        manager.add_hookspecs(PlayHooks)
+        try:
+            manager.register(self.implementation, name=self.name)
+            manager.check_pending()
+        except pluggy.PluginValidationError as error:
+            raise PluginSet.broken(self, "registration", str(error)) from error
+        found: dict[str, Callable[..., Any]] = {}
+        for caller in manager.get_hookcallers(self.implementation) or ():
+            implementation = caller.get_hookimpls()[-1]
+            if iscoroutinefunction(implementation.function):
+                raise PluginSet.broken(self, caller.name, "is asynchronous; a hook answers at once")
+            found[caller.name] = _narrowed(implementation.function, implementation.argnames)
+        for hook, others in _TOGETHER:
+            missing = [other for other in others if other not in found]
+            if hook in found and missing:
+                raise PluginSet.broken(self, hook, f"needs {' and '.join(missing)} beside it")
+        return found
 
 
 class PluginSet:
@@ -34,42 +58,19 @@ class PluginSet:
         self.base = base
         self.variants = tuple(sorted(variants, key=lambda plugin: plugin.name))
         self.all = (base, *self.variants)
-        self._hooks: dict[str, dict[str, Callable[..., Any]]] = {}
-        self._implementers: dict[str, list[Plugin]] = {}
-        seen: dict[str, Plugin] = {}
+        seen: set[str] = set()
         for plugin in self.all:
             if plugin.name in seen:
                 raise RulesRefused(f"variant {plugin.name} is named twice", field="variants")
-            seen[plugin.name] = plugin
-            self._register(plugin)
-
-    def _register(self, plugin: Plugin) -> None:
-        manager = pluggy.PluginManager(PROJECT)
-        manager.add_hookspecs(ComposedHooks)
-        manager.add_hookspecs(PlayHooks)
-        try:
-            manager.register(plugin.implementation, name=plugin.name)
-            manager.check_pending()
-        except pluggy.PluginValidationError as error:
-            raise self.broken(plugin, "registration", str(error)) from error
-        for caller in manager.get_hookcallers(plugin.implementation) or ():
-            implementation = caller.get_hookimpls()[-1]
-            if iscoroutinefunction(implementation.function):
-                raise self.broken(plugin, caller.name, "is asynchronous; a hook answers at once")
-            self._hooks.setdefault(caller.name, {})[plugin.name] = _narrowed(
-                implementation.function, implementation.argnames
-            )
-        for hook, others in _TOGETHER:
-            missing = [other for other in others if plugin.name not in self._hooks.get(other, {})]
-            if plugin.name in self._hooks.get(hook, {}) and missing:
-                raise self.broken(plugin, hook, f"needs {' and '.join(missing)} beside it")
+            seen.add(plugin.name)
+        self._hooks = {plugin.name: plugin.hooks for plugin in self.all}
 
     @staticmethod
     def broken(plugin: Plugin, hook: str, problem: str) -> VariantError:
         return VariantError(variant=plugin.name, hook=hook, distribution=plugin.distribution, problem=problem)
 
     def _ask(self, plugin: Plugin, hook: str, **question: Any) -> Any:
-        function = self._hooks.get(hook, {}).get(plugin.name)
+        function = self._hooks[plugin.name].get(hook)
         if function is None:
             return None
         try:
@@ -145,11 +146,10 @@ class PluginSet:
 
     def bound(self, hook: str, table: Table) -> tuple[tuple[str, Callable[..., Any]], ...]:
         """The functions of the plugins that implement a hook of play, by variant; a raise becomes a VariantError."""
-        functions = self._hooks.get(hook, {})
         return tuple(
-            (plugin.name, _guarded(plugin, hook, functions[plugin.name], table))
+            (plugin.name, _guarded(plugin, hook, self._hooks[plugin.name][hook], table))
             for plugin in self.all
-            if plugin.name in functions
+            if hook in self._hooks[plugin.name]
         )
 
     def verbs(self, table: Table) -> Mapping[str, str]:
