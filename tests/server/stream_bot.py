@@ -64,6 +64,8 @@ class StreamBot:
                 actions = self._answer(request)
                 if actions is not None:
                     answers.decisions.add(table=request.table, sequence=request.sequence, actions=actions)
+            if self._call.done():
+                return
             if answers.decisions:
                 await self._call.write(answers)
 

@@ -141,6 +141,14 @@ async def test_the_same_seed_and_bots_give_the_same_records(matches: Any) -> Non
     assert texts[0] == texts[1]
 
 
+async def test_many_records_come_in_parts_that_are_one_file(matches: Any) -> None:
+    match = await run(matches, plan(deals=25))
+    parts = [part.chunk async for part in matches.GetRecord(pb.GetRecordRequest(match=match.name))]
+
+    assert len(parts) > 1
+    assert len(list(records_in(b"".join(parts).decode().splitlines()))) == 50
+
+
 async def test_a_match_plays_whole_games(matches: Any) -> None:
     match = await run(matches, plan(deals=1, unit=match_pb2.MATCH_UNIT_GAME))
 

@@ -32,8 +32,8 @@ log = structlog.stdlib.get_logger("rummy500")
 MOST_REPORTS = 64
 ARRIVAL_SECONDS = 30.0
 """How long a match waits for its bots to connect at all."""
-RETURN_SECONDS = 10.0
-"""How long a game of a running match waits for a bot that is gone, before the bot forfeits it."""
+RETURN_SECONDS = 30.0
+"""How long a running match waits for a bot that is gone, or not back after a restart, before it forfeits its games."""
 BUSY_SECONDS = 1.0
 """When a match looks again whether a bot that plays too many games has room."""
 
@@ -259,7 +259,7 @@ class Match:
         return deal * self.plan.seatings + number
 
     async def _wait_for_all(self) -> None:
-        names = [name for bot in self.spec.bots for name in dict.fromkeys(bot.connected)]
+        names = self._all_streams()
         arrived = await asyncio.gather(*(self._connected.wait_for(name, ARRIVAL_SECONDS) for name in names))
         missing = [name for name, stream in zip(names, arrived, strict=True) if stream is None]
         if missing:
@@ -288,6 +288,9 @@ class Match:
         if len(self._done) == self.plan.games:
             self._end(MatchState.FINISHED, "")
 
+    def _all_streams(self) -> list[str]:
+        return [name for bot in self.spec.bots for name in dict.fromkeys(bot.connected)]
+
     def _streams(self, game: PlannedGame) -> list[str]:
         names = [self.spec.bots[bot].connection(game.seating) for bot in game.seats]
         return [name for name in names if name]
@@ -297,7 +300,7 @@ class Match:
         for name in self._streams(game):
             stream = self._connected.named(name)
             if stream is None and name not in self._gone:
-                self._wait_for(name)
+                self._wait_for_missing()
                 return False
             if stream is not None:
                 self._gone.pop(name, None)
@@ -314,9 +317,11 @@ class Match:
         self._again = None
         self._pump()
 
-    def _wait_for(self, name: str) -> None:
-        if name not in self._waiting_for:
-            self._waiting_for[name] = asyncio.create_task(self._wait_for_return(name))
+    def _wait_for_missing(self) -> None:
+        """Waits for all bots that are gone at once, so that the match is held up once and not for each of them."""
+        for name in self._all_streams():
+            if self._connected.named(name) is None and name not in self._gone and name not in self._waiting_for:
+                self._waiting_for[name] = asyncio.create_task(self._wait_for_return(name))
 
     async def _wait_for_return(self, name: str) -> None:
         if await self._connected.wait_for(name, RETURN_SECONDS) is None:
