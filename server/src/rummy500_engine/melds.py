@@ -4,6 +4,7 @@ Positions in a run count from the low ace: 0 = ace low, 1 = two .. 12 = king, 13
 corner, positions go on modulo 13 and the start is the rank of the lowest card.
 
 Melds are values: they are replaced, never changed. They are not frozen, because that would triple the cost of each.
+Their constructors are written out, because a generated one stays interpreted where the engine is compiled.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _LOW: Final = End.LOW
 _HIGH: Final = End.HIGH
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False)
 class Placed:
     """A card on the table: what it stands for, who placed it, whether it is an ace at the low end (RULES 4)."""
 
@@ -55,6 +56,9 @@ class Placed:
     face: Card
     seat: int
     low: bool
+
+    def __init__(self, card: Card, face: Card, seat: int, low: bool) -> None:
+        self.card, self.face, self.seat, self.low = card, face, seat, low
 
 
 @dataclass(slots=True)
@@ -73,7 +77,7 @@ class Shape:
         return tuple(placed)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False)
 class Meld:
     """A meld on the table. `placed` is in the order laid, the first `opening` of it together by `opener`; for a run
     `start` and `length` give its positions. `fits` masks the faces that it takes next."""
@@ -88,6 +92,22 @@ class Meld:
     fits: Mask
     low_face: Card | None
     high_face: Card | None
+
+    def __init__(
+        self,
+        id: int,
+        kind: Kind,
+        opener: int,
+        placed: tuple[Placed, ...],
+        opening: int,
+        start: int,
+        length: int,
+        fits: Mask,
+        low_face: Card | None,
+        high_face: Card | None,
+    ) -> None:
+        self.id, self.kind, self.opener, self.placed, self.opening = id, kind, opener, placed, opening
+        self.start, self.length, self.fits, self.low_face, self.high_face = start, length, fits, low_face, high_face
 
     def ends_taking(self, face: Card) -> tuple[End | None, ...]:
         """On which ends the face fits: (None,) for a set."""
