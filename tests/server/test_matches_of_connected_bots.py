@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from tests.server.running import channel_to, running_app, server_process
 from tests.server.stream_bot import Answer, nonsense, plain, silent, stream_bot
 from tests.server.test_matches import OWNER, builtin, connected, plan, records, rules_for, run, watched, without_times
 
-from rummy500.v1 import match_pb2, match_service_pb2_grpc, play_service_pb2, result_pb2, table_pb2
+from rummy500.v1 import match_pb2, match_service_pb2_grpc, play_service_pb2, result_pb2, rules_pb2, table_pb2
 from rummy500.v1 import match_service_pb2 as pb
 from rummy500_arena.verification import records_in, verify
+from rummy500_catalog import Catalog, installed
+from rummy500_catalog.offers import VARIANTS
 from rummy500_server import match as match_room
 from rummy500_server.app import App
 
@@ -282,3 +285,19 @@ async def test_a_server_that_is_killed_counts_every_deal_once(tmp_path: Path) ->
             found.ClearField(field)
             expected.ClearField(field)
         assert found == expected
+
+
+async def test_a_match_whose_rules_have_changed_fails_after_a_restart(tmp_path: Path) -> None:
+    database = str(tmp_path / "server.db")
+    variants = rules_pb2.RulesChoice(variants=["queen-of-spades"])
+    wanted = plan(connected("a", "never"), builtin("easy"), rules=variants)
+    async with running_app(database=database) as app, channel_to(app.address) as channel:
+        matches: Any = match_service_pb2_grpc.MatchServiceStub(channel)
+        made = await matches.CreateMatch(pb.CreateMatchRequest(plan=wanted), metadata=OWNER)
+    newer = Catalog([replace(offer, version="99.0") for offer in installed(VARIANTS)])
+    async with running_app(database=database, catalog=newer) as app, channel_to(app.address) as channel:
+        matches = match_service_pb2_grpc.MatchServiceStub(channel)
+        match = await watched(matches, made.match.name)
+
+    assert match.state == match_pb2.MATCH_STATE_FAILED
+    assert match.sentence == "its rules are others now: a variant has changed its version"

@@ -1,1 +1,1 @@
-"""Match plans, statistics and reports."""
+"""Match plans, statistics, and game records with their verification."""
