@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from contextvars import Context
 
 from rummy500_server.player import Player
 from rummy500_server.translate.views import ClockFace
@@ -31,7 +32,8 @@ class TurnClock:
     def arm(self, players: Sequence[Player]) -> None:
         """Rings when the first of these has no time left."""
         if self._timer is None and players:
-            self._timer = self._loop.call_at(min(player.deadline for player in players), self._ring)
+            deadline = min(player.deadline for player in players)
+            self._timer = self._loop.call_at(deadline, self._ring, context=Context())
 
     def stop(self) -> None:
         if self._timer is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextvars import Context
 from typing import Protocol
 
 import structlog
@@ -41,7 +42,7 @@ class Commits:
         """Its writes go into the commit of this turn of the loop."""
         if not self._dirty:
             self._last = self._loop.create_future()
-            self._loop.call_soon(self._flush, self._last)
+            self._loop.call_soon(self._flush, self._last, context=Context())
         self._dirty[writer] = None
 
     async def durable(self) -> None:

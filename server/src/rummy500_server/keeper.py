@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -359,7 +360,7 @@ class Keeper:
             for tell in tellers:
                 tell(self)
         elif any(self._plays_itself(seat) for seat in asked):
-            self._loop.call_soon(self._play_on)
+            self._loop.call_soon(self._play_on, context=Context())
 
     def _lost(self) -> None:
         self.clock.stop()
