@@ -60,7 +60,14 @@ class Game:
             raise Refused(Refusal.GAME_OVER, "the game has ended")
         if self.round is None:
             raise Refused(Refusal.ROUND_OVER, "no round has been dealt yet")
-        events = self.round.apply(seat, action)
+        try:
+            events = self.round.apply(seat, action)
+        except Refused as refused:
+            if refused.events and self.round.over:
+                traces = list(refused.events)
+                self.score(traces)
+                refused.events = tuple(traces)
+            raise
         if self.round.over:
             self.score(events)
         return events

@@ -172,6 +172,7 @@ class _Runner:
             self._note(game.apply(seat, action))
         except Refused as refused:
             result, why = refused.code, refused.sentence
+            self._note(refused.events)
         if result not in wanted:
             raise _Differs(f"{where}: wanted {' or '.join(wanted)}, got {result}{f' ({why})' if why else ''}")
         if listed is not (result == "ok"):
