@@ -119,6 +119,24 @@ def terminal(*arguments: str, state: Path, **more: str) -> Iterator[Terminal]:
         shown.close()
 
 
+@contextlib.contextmanager
+def server_process(database: Path, *, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """A server that the test may kill: its address and its process."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rummy500_server", "serve", "--port", str(port), "--database", str(database)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment(database.parent),
+    )
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().split()[-1], process
+    finally:
+        process.kill()
+        process.communicate()
+
+
 class CuttableConnection:
     """Stands between a client and the server at `address`; `cut` closes what is open, new connections work again."""
 

@@ -59,20 +59,47 @@ def without_times(line: str) -> dict[str, Any]:
     return {name: value for name, value in json.loads(line).items() if name != "times"}
 
 
+def bot_file(state: Path, name: str, *body: str) -> str:
+    """A bot whose `act` has this body; answers how to name it."""
+    lines = ["import os, sys, threading", "from rummy500_client import Bot", "", f"class {name}(Bot):"]
+    lines += ["    def act(self, request):", *(f"        {line}" for line in body)]
+    (state / f"{name.lower()}.py").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return f"{name.lower()}.py:{name}"
+
+
+def terminations(result: dict[str, Any]) -> set[str]:
+    return {count["termination"].removeprefix("TERMINATION_") for count in result["terminations"]}
+
+
 def test_a_bot_that_dies_costs_its_own_games_only(state: Path) -> None:
-    (state / "dying.py").write_text(
-        "import os, sys\nfrom rummy500_client import Bot\n\n\n"
-        "class Dying(Bot):\n    def act(self, request):\n"
-        "        print('out of wits', file=sys.stderr, flush=True)\n        os._exit(3)\n",
-        encoding="utf-8",
-    )
-    code, match, errors = run_match("--bot", "dying.py:Dying", "--bot", "builtin:easy", "--deals", "2", state=state)
-    assert code in (0, 1)
-    assert "bot Dying ended in mid-match (exit code 3): out of wits" in errors
+    bot = bot_file(state, "Dying", "print('out of wits', file=sys.stderr, flush=True)", "os._exit(3)")
+    code, match, errors = run_match("--bot", bot, "--bot", "builtin:easy", "--deals", "2", state=state)
+    assert code == 0
+    assert errors == "rummy500: bot Dying ended in mid-match (exit code 3): out of wits\n"
     dying, easy = match["results"]
-    assert {count["termination"] for count in dying["terminations"]} == {"TERMINATION_CRASH"}
-    assert easy.get("wins") == 4
+    assert terminations(dying) == {"CRASH"}
+    assert easy["wins"] == 4
     assert "out of wits" in match["reports"][0]["stderr_tail"]
+
+
+def test_a_bot_that_hangs_costs_its_own_games_only(state: Path) -> None:
+    bot = bot_file(state, "Hanging", "threading.Event().wait()")
+    arguments = ("--bot", bot, "--bot", "builtin:easy", "--deals", "1", "--clock", "1")
+    code, match, _ = run_match(*arguments, state=state)
+    assert code == 0
+    hanging, easy = match["results"]
+    assert terminations(hanging) == {"TIMEOUT"}
+    assert easy["wins"] == 2
+
+
+def test_a_bot_that_answers_nonsense_costs_its_own_games_only(state: Path) -> None:
+    bot = bot_file(state, "Silly", "return 'discard the lot'")
+    code, match, _ = run_match("--bot", bot, "--bot", "builtin:easy", "--deals", "1", state=state)
+    assert code == 0
+    silly, easy = match["results"]
+    assert terminations(silly) == {"ILLEGAL_ACTION"}
+    assert int(silly["refusals"]) == 2 * 3 * 5
+    assert easy["wins"] == 2
 
 
 def test_a_command_that_does_not_start_is_told(state: Path) -> None:
@@ -85,14 +112,11 @@ def test_a_command_that_does_not_start_is_told(state: Path) -> None:
 
 
 def test_ctrl_c_stops_everything_that_was_started(state: Path) -> None:
-    (state / "slow.py").write_text(
-        "import os, threading\nfrom rummy500_client import Bot\n\n\n"
-        "class Slow(Bot):\n    def act(self, request):\n"
-        "        print(os.getpid(), file=open('thinking', 'w'), flush=True)\n        threading.Event().wait()\n",
-        encoding="utf-8",
+    bot = bot_file(
+        state, "Slow", "print(os.getpid(), file=open('thinking', 'w'), flush=True)", "threading.Event().wait()"
     )
     os.mkfifo(state / "thinking")
-    arguments = ("match", "run", "--bot", "slow.py:Slow", "--bot", "builtin:easy", "--deals", "1")
+    arguments = ("match", "run", "--bot", bot, "--bot", "builtin:easy", "--deals", "1")
     process = subprocess.Popen(
         command(*arguments),
         cwd=state,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import select
 import signal
 import subprocess
 from pathlib import Path
 from typing import Any, Self
 
-from tests.clients.running import PATIENCE, Terminal, command, environment, rummy500, terminal
+from tests.clients.running import PATIENCE, Terminal, command, environment, rummy500, server_process, terminal
 
 SHORT = ("--option", "max_rounds=1", "--option", "max_turns=6")
 
@@ -84,6 +86,38 @@ def test_a_game_goes_on_after_ctrl_c(state: Path) -> None:
     assert json.loads(seats.read_text()) == []
     assert not list((state / "rummy500").glob("game-*")), "a game that is over leaves no file"
     assert rummy500("play", "--resume", state=state).returncode == 2
+
+
+def test_a_game_goes_on_after_the_server_was_killed_and_started_again(state: Path) -> None:
+    database = state / "server.db"
+    with (
+        server_process(database) as (address, server),
+        terminal("play", "--server", address, "--name", "anna", "--bots", "easy", *SHORT, state=state) as anna,
+    ):
+        answer(anna)
+        anna.wait_for("you draw ")
+        anna.wait_for("play, ")
+        server.kill()
+        anna.wait_for(f"no Rummy 500 server answers at {address}")
+        server.wait()
+        with server_process(database, port=int(address.rpartition(":")[2])):
+            for _ in range(5):
+                answer(anna)
+            anna.wait_for("record: ")
+            assert anna.wait_ended() == 0
+        assert "connected again" in anna.text
+
+
+def test_a_private_server_ends_with_a_client_that_is_killed(state: Path) -> None:
+    with terminal("play", "--name", "anna", state=state) as anna:
+        anna.wait_for("draw, ")
+        (child,) = Path(f"/proc/{anna.process.pid}/task/{anna.process.pid}/children").read_text().split()
+        ended = os.pidfd_open(int(child))
+        try:
+            anna.process.kill()
+            assert select.select([ended], [], [], PATIENCE)[0], "the private server goes on"
+        finally:
+            os.close(ended)
 
 
 class Script:

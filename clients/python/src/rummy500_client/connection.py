@@ -73,11 +73,12 @@ class Connection:
         *,
         token: str | None = None,
         timeout: float = 30.0,
+        waits: bool = False,
     ) -> Response:
-        """One call. Raises ServerRefused."""
+        """One call. Raises ServerRefused. `waits`: until the server is there, which it was before."""
         metadata = authorization(self.token if token is None else token)
         try:
-            return method(request, timeout=timeout, metadata=metadata)
+            return method(request, timeout=timeout, metadata=metadata, wait_for_ready=waits)
         except grpc.RpcError as error:
             raise read_error(error, self.address) from None
 

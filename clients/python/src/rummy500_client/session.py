@@ -24,10 +24,10 @@ from rummy500_client.connection import Connection, new_secret
 from rummy500_client.displays import Display
 from rummy500_client.errors import ClientError, ServerRefused
 from rummy500_client.typed import Aside, Wanted, read_input, read_json_line, read_line
-from rummy500_client.watching import ConnectionLost, Seen, TypedLine, WatchEnded, Watcher
+from rummy500_client.watching import ConnectionBack, ConnectionLost, Seen, TypedLine, WatchEnded, Watcher
 
-ATTEMPTS = 5
-"""How often an action is sent when no answer comes; its request_id makes that safe."""
+ATTEMPTS, ACT_SECONDS = 5, 15.0
+"""How often an action is sent when the connection breaks, and how long an answer is waited for."""
 _STOPS = {
     ACT_STOP_REVEALED: "something new was revealed before the rest: look and go on",
     ACT_STOP_TURN_ENDED: "the turn ended before the rest",
@@ -82,6 +82,9 @@ class Session:
                 self._lines.append(text)
             case ConnectionLost(sentence):
                 self._display.note(f"{sentence}; trying again")
+            case ConnectionBack():
+                self._display.note("connected again")
+                self._asked = False
             case WatchEnded(refused):
                 raise refused
             case WatchResponse():
@@ -146,13 +149,16 @@ class Session:
             raise Left
 
     def _is_ready_for(self, text: str) -> bool:
-        """An action waits until the last one is seen; a script's lines wait for its turn, too."""
-        if self._is_settled:
-            return self._must_decide or not self._lines_wait
+        """An action waits until the last one is seen; a script's lines wait for its turn, but for the last word."""
         try:
-            return not self._lines_wait and not isinstance(self._read(text), Wanted)
+            wanted = self._read(text)
         except ClientError:
             return True
+        if wanted == Aside("quit"):
+            return True
+        if self._lines_wait:
+            return self._is_settled and self._must_decide
+        return self._is_settled or not isinstance(wanted, Wanted)
 
     def _do(self, text: str) -> None:
         match self._read(text):
@@ -195,10 +201,14 @@ class Session:
             self._display.note(_STOPS[response.stop])
 
     def _send(self, request: ActRequest) -> ActResponse:
-        for _ in range(ATTEMPTS - 1):
+        """Sends it again when the connection breaks: its request_id makes that safe."""
+        act, refused = self._connection.plays.Act, None
+        for _ in range(ATTEMPTS):
             try:
-                return self._connection.ask(self._connection.plays.Act, request, token=self._secret)
-            except ServerRefused as refused:
-                if refused.code not in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
-                    raise
-        return self._connection.ask(self._connection.plays.Act, request, token=self._secret)
+                return self._connection.ask(act, request, token=self._secret, timeout=ACT_SECONDS, waits=True)
+            except ServerRefused as error:
+                refused = error
+                if error.code is not grpc.StatusCode.UNAVAILABLE:
+                    break
+        assert refused is not None
+        raise refused

@@ -20,6 +20,11 @@ class ConnectionLost:
 
 
 @dataclass(frozen=True)
+class ConnectionBack:
+    """The table is followed again."""
+
+
+@dataclass(frozen=True)
 class WatchEnded:
     """The table cannot be watched any more."""
 
@@ -33,7 +38,7 @@ class TypedLine:
     text: str | None
 
 
-Seen = WatchResponse | ConnectionLost | WatchEnded | TypedLine
+Seen = WatchResponse | ConnectionLost | ConnectionBack | WatchEnded | TypedLine
 
 
 class Watcher:
@@ -84,6 +89,8 @@ class Watcher:
         with self._connection.stream(self._connection.plays.Watch, request, token=self._token) as stream:
             self._stream = stream
             for response in stream:
+                if not self._wait.is_first:
+                    self._seen.put(ConnectionBack())
                 self._wait = Backoff()
                 self._note(response)
                 self._seen.put(response)

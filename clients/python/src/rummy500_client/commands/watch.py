@@ -10,7 +10,7 @@ from rummy500.v1.table_service_pb2 import GetTableRequest
 from rummy500_client.connection import Connection
 from rummy500_client.displays import Display, JsonDisplay, TextDisplay
 from rummy500_client.options import Subparsers, add_json, add_server, server_address
-from rummy500_client.watching import ConnectionLost, Seen, TypedLine, WatchEnded, Watcher
+from rummy500_client.watching import ConnectionBack, ConnectionLost, Seen, TypedLine, WatchEnded, Watcher
 
 
 def add(subparsers: Subparsers) -> None:
@@ -42,6 +42,8 @@ def _show(display: Display, seen: Seen) -> bool:
     match seen:
         case ConnectionLost(sentence):
             display.note(f"{sentence}; trying again")
+        case ConnectionBack():
+            display.note("connected again")
         case WatchEnded(refused):
             raise refused
         case TypedLine():
