@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from rummy500_engine.cards import DISTINCT, JOKER, LANE_BITS, NATURALS, Card, Mask, cards_of, remove, suit_of, without
 from rummy500_engine.melds import Kind, Meld, MeldCatalogue
+from rummy500_engine.minimum import Reach, reach_of
 from rummy500_engine.pieces import pieces_of
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import GoingOut
@@ -99,6 +100,7 @@ class _Search:
         self.rules = rules
         self.catalogue = rules.catalogue
         self.pieces = pieces_of(rules)
+        self.reach = reach_of(rules) if rules.first_meld.minimum > 0 else None
         self.dead: set[object] = set()
 
     def finished(self, state: TurnState) -> TurnState | None:
@@ -106,6 +108,8 @@ class _Search:
             return None
         if not state.must and self.can_stop(state):
             return state
+        if self.reach is not None and self._misses_minimum(state, self.reach):
+            return None
         key = self._key(state)
         if key in self.dead:
             return None
@@ -143,6 +147,13 @@ class _Search:
         first = self.rules.first_meld
         return bool(first.minimum) and (state.best if first.single else state.laid_points) < first.minimum
 
+    def _misses_minimum(self, state: TurnState, reach: Reach) -> bool:
+        """Whether the first melds of this turn, if there have to be any, stay below the minimum whatever is laid."""
+        first = self.rules.first_meld
+        if state.melded or not (state.laid or (state.must and first.required)) or not self._below_minimum(state):
+            return False
+        return not reach.can_reach(state.hand, first.minimum - (0 if first.single else state.laid_points))
+
     def _continuations(self, state: TurnState) -> Iterator[TurnState]:
         must = state.must
         if not must and state.banned is not None and not (state.hand & DISTINCT & ~(1 << state.banned)):
@@ -153,6 +164,9 @@ class _Search:
             card = self._hardest(state, must)
             if card is not None:
                 yield from self._uses(state, card, chains=True)
+        elif state.laid and not state.melded and self._below_minimum(state):
+            for card in sorted(set(cards_of(state.hand)), key=lambda card: -self.rules.placed_points[card]):
+                yield from self._melds_with(state, card)  # lay-offs count nothing, and can wait
         else:
             for card in set(cards_of(state.hand)):
                 yield from self._uses(state, card, chains=False)
