@@ -146,7 +146,7 @@ class Watching:
 
 def position(**fields: Any) -> Mapping[str, Any]:
     """A position between anna and ben, anna to draw."""
-    return {"players": ["anna", "ben"], "dealer": "ben", "turn": "anna", "phase": "draw", **fields}
+    return {"players": ["anna", "ben"], "dealer": "ben", "turn": "anna", "phase": "draw"} | fields
 
 
 def canonical(message: Message) -> bytes:

@@ -107,8 +107,8 @@ def write_entry(entry: Entry, digest: str) -> bytes:
 
 def read_entry(line: bytes, rules: Rules) -> tuple[Entry, str]:
     """The entry and the digest of its events. Raises UnreadableEntry, or Refused for an action that is none here."""
-    kind, *fields, digest = line.decode().split("\t")
     try:
+        kind, *fields, digest = line.decode().split("\t")
         return _read(kind, fields, rules), digest
     except (ValueError, KeyError) as error:
         raise UnreadableEntry(f"{line!r} is no entry of a table") from error

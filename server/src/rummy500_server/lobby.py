@@ -203,9 +203,9 @@ class Lobby:
             return
         minutes = self.settings.open_table_minutes
         age = time.time() - keeper.table.creation.created_ms / 1000
-        asyncio.get_running_loop().call_later(max(0.0, minutes * 60 - age), self._close_if_open, keeper)
+        asyncio.get_running_loop().call_later(max(0.0, minutes * 60 - age), self.close_if_open, keeper)
 
-    def _close_if_open(self, keeper: Keeper) -> None:
+    def close_if_open(self, keeper: Keeper) -> None:
         if keeper.table.state is TableState.OPEN:
             minutes = self.settings.open_table_minutes
             keeper.close(Termination.CANCELLED, f"the table did not start within {minutes} minutes")
