@@ -166,7 +166,7 @@ def call_events(round: Round, seat: int, call: Call, terms: CallTerms) -> list[E
     cards = tuple(round.pile[index : index + 1] if terms.card_only else round.pile[index:])
     takes_turn = terms.takes_turn and round.ending is None
     owed = cards if not round.stock and round.rules.owes_all else ()
-    events: list[Event] = [PollClosed(poll.variant, poll.name, seat)]
+    events: list[Event] = [PollClosed(poll.variant, poll.name, seat, call.card, index + 1)]
     if takes_turn:
         events.append(TurnPassed(seat, drawn=True))
     events.append(TookFromPile(seat, cards, owed))

@@ -125,11 +125,14 @@ class PollOpened:
 
 @dataclass(frozen=True, slots=True)
 class PollClosed:
-    """`winner` is the seat whose answer counted, if any."""
+    """`winner` is the seat whose answer counted, if any; of a call, `card` is the one called and `place` where it lay
+    in the pile, counted from the bottom, 1 = bottom."""
 
     variant: str
     name: str
     winner: int | None
+    card: Card | None = None
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,7 +252,7 @@ class _Reader:
                 answers.append((seat, read_action(str(said[seat]), self.rules)))
             elif waiting and seat not in waiting:
                 answers.append((seat, PASS))
-        return Poll(poll.variant, poll.name, poll.card, poll.by, poll.asked, tuple(answers))
+        return poll.with_answers(tuple(answers))
 
 
 def meld_placements(meld: Meld) -> tuple[object, ...]:

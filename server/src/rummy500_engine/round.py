@@ -351,9 +351,7 @@ class Round:
     # --- polls and variants
 
     def _answer(self, poll: Poll, seat: int, action: Action, events: list[Event]) -> None:
-        answered = self.poll = Poll(
-            poll.variant, poll.name, poll.card, poll.by, poll.asked, (*poll.answers, (seat, action))
-        )
+        answered = self.poll = poll.with_answers((*poll.answers, (seat, action)))
         result = self.rules.poll_result[poll.variant](round=self)
         if result is None:
             if answered.waiting:

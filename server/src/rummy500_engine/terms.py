@@ -196,6 +196,9 @@ class Poll:
         answered = {seat for seat, _ in self.answers}
         return tuple(seat for seat in self.asked if seat not in answered)
 
+    def with_answers(self, answers: tuple[tuple[int, object], ...]) -> Poll:
+        return Poll(self.variant, self.name, self.card, self.by, self.asked, answers, self.seconds, self.draw_closes)
+
 
 class VariantError(Exception):
     """A plugin's mistake: names variant, hook and distribution. Never a player's."""

@@ -10,7 +10,7 @@ from google.protobuf.struct_pb2 import Struct
 from rummy500.v1 import event_pb2, meld_pb2, result_pb2, variant_part_pb2
 from rummy500_engine import events as engine
 from rummy500_engine.actions import End
-from rummy500_engine.cards import ACE, JOKER, Card, rank_of
+from rummy500_engine.cards import ACE, JOKER, Card, card_text, rank_of
 from rummy500_engine.events import RoundEnd
 from rummy500_engine.view import redact
 from rummy500_server import table_events as shell
@@ -122,6 +122,13 @@ def _discarded(thrown: tuple[int, Card]) -> bytes:
 def _passed(message: event_pb2.Event, event: engine.Passed, seat: int | None) -> None:
     message.passed.seat = event.seat
     message.passed.SetInParent()
+
+
+def _exchanged(message: event_pb2.Event, event: engine.Exchanged, seat: int | None) -> None:
+    part = message.variant_part
+    _part_into(part, "classic", "exchanged", {"seat": event.seat, "meld": event.meld})
+    part.cards.extend(wire_cards((event.card, JOKER)))
+    part.text = f"seat {event.seat} puts {card_text(event.card)} in the place of the joker in m{event.meld}"
 
 
 def _poll_opened(message: event_pb2.Event, event: engine.PollOpened, seat: int | None) -> None:
@@ -264,6 +271,7 @@ _INTO: dict[type, Callable[[event_pb2.Event, Any, int | None], None]] = {
     engine.Melded: _melded,
     engine.LaidOff: _laid_off,
     engine.Passed: _passed,
+    engine.Exchanged: _exchanged,
     engine.PollOpened: _poll_opened,
     engine.PollClosed: _poll_closed,
     engine.TurnPassed: _turn_passed,
