@@ -175,6 +175,8 @@ class _Check:
     def suspect(self, error: BaseException, games: Sequence[Game]) -> str:
         """The hook that is likeliest to be why a law does not hold."""
         law = next((name for name in _calls(error) if name in _SUSPECTS), "")
+        if not law and isinstance(error, Refused):
+            law = "check_listing"  # what was listed has been refused
         suspects = [hook for hook in _SUSPECTS.get(law, ()) if hook in self.witness.hooks]
         in_poll = bool(games) and games[0].round is not None and games[0].round.poll is not None
         if law == "check_choices" and not in_poll:
