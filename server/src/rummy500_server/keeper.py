@@ -128,6 +128,8 @@ class Keeper:
             self.clock.stop()
             for ask in self.when_over:
                 self.scribe.keep(ask(self))
+        if self.table.traced is not None:
+            raise self.table.traced
         return events
 
     def leave(self, seat: int) -> None:
@@ -351,7 +353,7 @@ class Keeper:
         asked = table.to_act()
         for seat in asked:
             if self.players[seat].asked != table.sequence:
-                self.clock.begin(self.players[seat], table.sequence)
+                self.clock.begin(self.players[seat], table.sequence, limit_ms=self._limit_ms())
         if not self._is_halted:
             self.clock.arm([self.players[seat] for seat in asked])
         self._notify()
@@ -367,6 +369,12 @@ class Keeper:
         self._notify()
         for tell in self.after_lost:
             tell(self)
+
+    def _limit_ms(self) -> int:
+        """The time for the decision that is open; a poll may have one of its own."""
+        round = self.table.game.round
+        seconds = 0 if round is None or round.poll is None else round.poll.seconds
+        return seconds * 1000 or self.clock.limit_ms
 
     def _notify(self) -> None:
         for viewer in tuple(self.viewers):

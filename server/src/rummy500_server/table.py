@@ -9,6 +9,7 @@ from enum import Enum
 from rummy500_engine.events import Event, GameWon, RoundScored
 from rummy500_engine.game import Game
 from rummy500_engine.position import players_of, set_up
+from rummy500_engine.refusals import Refused
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import seed_for, shuffle
 from rummy500_server.creation import Creation
@@ -65,6 +66,7 @@ class Table:
         self.history: list[Entry] = []
         self.game = Game(rules, single_round=creation.single_round or creation.position is not None)
         self.result: GameResult | None = None
+        self.traced: Refused | None = None
 
     # --- what it is
 
@@ -97,8 +99,17 @@ class Table:
     # --- what happens
 
     def enter(self, entry: Entry) -> list[TableEvent]:
-        """What the entry brings about. Raises Refused for an action that is not legal, and then nothing has changed."""
-        events = self._brought_about(entry)
+        """What the entry brings about. Raises Refused for an action that is not legal, and then nothing has changed.
+
+        A refused call that costs points is entered like an action; `traced` is its refusal then, else None.
+        """
+        self.traced = None
+        try:
+            events = self._brought_about(entry)
+        except Refused as refused:
+            if not refused.events:
+                raise
+            self.traced, events = refused, self._told(refused.events)
         self.history.append(entry)
         self.log.extend(events)
         self.sequence = self.log.sequence
