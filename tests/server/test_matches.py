@@ -357,3 +357,14 @@ async def test_watchers_are_told_when_the_server_drains() -> None:
         with pytest.raises(grpc.aio.AioRpcError) as ended:
             await asyncio.wait_for(call.read(), 5)
         assert reason(ended.value) == "DRAINING"
+
+
+async def test_a_match_refuses_rules_that_depend_on_the_network(matches: Any) -> None:
+    first_received = rules_pb2.RulesChoice(
+        variants=["call-rummy"], options=[rules_pb2.Option(name="call-rummy.priority", value="first_received")]
+    )
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await matches.CreateMatch(pb.CreateMatchRequest(plan=plan(rules=first_received)), metadata=OWNER)
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert reason(caught.value) == "RULES_REFUSED"
+    assert "which message arrives first" in str(caught.value.details())

@@ -26,6 +26,10 @@ log = structlog.stdlib.get_logger("rummy500")
 
 MATCH = "match"
 """Kind of document: a match."""
+_NO_RACE = (
+    "by these rules the outcome depends on which message arrives first, and no match is played so: "
+    "choose an order of seats instead, as the priority of calls does by default, or play at a table"
+)
 
 
 class Matches:
@@ -118,6 +122,8 @@ class Matches:
         if mine >= limit:
             raise Failure(Reason.TOO_MANY_MATCHES, f"{limit} matches are open already, which is the limit", limit=limit)
         rules = spec.choice.rules(self._catalog, spec.players)
+        if rules.depends_on_arrival:
+            raise RulesRefused(_NO_RACE, field="plan.rules")
         return self._match(
             MatchDocument(
                 name=f"m-{secrets.token_hex(6)}",
