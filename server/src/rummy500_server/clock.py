@@ -24,15 +24,19 @@ class TurnClock:
     def now(self) -> float:
         return self._loop.time()
 
-    def begin(self, player: Player, sequence: int) -> None:
+    def begin(self, player: Player, sequence: int, *, limit_ms: int) -> None:
         """The decision about this sequence has been published."""
         player.asked, player.asked_at = sequence, self._loop.time()
-        player.deadline = player.asked_at + self.limit_ms / 1000
+        player.deadline = player.asked_at + limit_ms / 1000
 
     def arm(self, players: Sequence[Player]) -> None:
         """Rings when the first of these has no time left."""
-        if self._timer is None and players:
-            deadline = min(player.deadline for player in players)
+        if not players:
+            return
+        deadline = min([player.deadline for player in players])
+        if self._timer is not None and self._timer.when() > deadline:
+            self.stop()
+        if self._timer is None:
             self._timer = self._loop.call_at(deadline, self._ring, context=Context())
 
     def stop(self) -> None:

@@ -145,6 +145,10 @@ def _poll_opened(message: event_pb2.Event, event: engine.PollOpened, seat: int |
 
 
 def _poll_closed(message: event_pb2.Event, event: engine.PollClosed, seat: int | None) -> None:
+    if event.name == CALL and event.winner is not None and event.card is not None:
+        called = message.rummy_called
+        called.seat, called.card, called.place = event.winner, WIRE[event.card], event.place
+        return
     if event.name == CALL:
         message.call_window_closed.SetInParent()
         if event.winner is not None:
