@@ -125,7 +125,7 @@ def test_its_scenarios_hold() -> None:
 
 
 def test_it_keeps_the_laws_of_the_game() -> None:
-    check_variant("$name", rounds=200)
+    check_variant("$name", rounds=100)
 ''')
 
 
