@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
-from tests.clients.running import CuttableConnection
+from tests.clients.running import CuttableConnection, server_process
 
 from rummy500.v1.play_service_pb2 import GameStarted
 from rummy500.v1.result_pb2 import TERMINATION_NORMAL, GameResult
@@ -96,6 +98,39 @@ def test_a_bot_that_is_cut_off_comes_back_and_goes_on(server: str, cuttable: Cut
     assert len(told) == 1
     assert "trying again" in told[0]
     assert len(bot.started) == 2, "the game is told again after the connection was lost"
+    assert bot.results[0].termination == TERMINATION_NORMAL
+
+
+class Restarted(Seated):
+    """Its server is stopped and started again while it thinks about its third decision."""
+
+    decisions = 0
+
+    def __init__(self, owner: Connection, name: str, *, restart: Callable[[], None]) -> None:
+        super().__init__(owner, name)
+        self._restart = restart
+
+    def act(self, request: Request) -> Answer | Sequence[Answer]:
+        self.decisions += 1
+        if self.decisions == 3:
+            self._restart()
+        return super().act(request)
+
+
+def test_a_bot_goes_on_when_its_server_was_drained_and_started_again(state: Path) -> None:
+    database = state / "server.db"
+    with contextlib.ExitStack() as servers:
+        address, process = servers.enter_context(server_process(database))
+
+        def restart() -> None:
+            process.terminate()
+            process.wait()
+            servers.enter_context(server_process(database, port=int(address.rpartition(":")[2])))
+
+        with Connection(address, token=new_secret()) as owner:
+            bot = Restarted(owner, "restarted", restart=restart)
+            told = play(bot, address, owner, "restarted", 1)
+    assert "restarted: the server is about to stop; the games go on when it is back" in told
     assert bot.results[0].termination == TERMINATION_NORMAL
 
 

@@ -94,6 +94,12 @@ NOBODY = "127.0.0.1:1"
             "no Rummy 500 server answers",
         ),
         (("match", "run", "--bot", "builtin:easy"), 2, "two bots"),
+        (("match", "run", "--bot", "builtin:easy", "--bot", "builtin:nope"), 1, "nope"),
+        (
+            ("match", "run", "--bot", "builtin:easy", "--bot", "connected:me", "--records", "/dev/null/x"),
+            2,
+            "/dev/null/x",
+        ),
         (("match", "show", "nope", "--server", "SERVER"), 1, "nope"),
         (("match", "records", "nope", "--server", "SERVER"), 1, "nope"),
         (("scenario", "run", "nothere.json"), 2, "nothere.json cannot be read"),
@@ -110,7 +116,7 @@ def test_a_mistake_is_told_in_one_sentence(
 ) -> None:
     monkeypatch.chdir(state)
     monkeypatch.setenv("XDG_STATE_HOME", str(state))
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
     try:
         ended = main([server if word == "SERVER" else word for word in arguments])
     finally:

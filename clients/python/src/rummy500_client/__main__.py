@@ -25,6 +25,8 @@ INTERRUPTED = 130
 def main(argv: Sequence[str] | None = None) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _terminated)
+    # Whoever starts this in the background may have it ignored, but an interrupt must end what was started.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     words = sys.argv[1:] if argv is None else list(argv)
     # What others add is loaded only where it may be wanted: a bot's process must start quickly.
     is_own = bool(words) and words[0] in {command.__name__.rpartition(".")[2] for command in OWN}

@@ -200,11 +200,18 @@ def fetch_records(connection: Connection, request: GetRecordRequest, path: Path)
     return path
 
 
+def make_directory(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ClientError(f"{path} cannot be made: {error.strerror}") from None
+
+
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[Callable[[bytes], object]]:
     """A file that appears under its name only when all of it is written."""
+    make_directory(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
         raise ClientError(f"{path} cannot be written: {error.strerror}") from None

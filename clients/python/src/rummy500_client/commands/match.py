@@ -14,7 +14,7 @@ from rummy500_client.connection import Connection
 from rummy500_client.json_text import print_json
 from rummy500_client.match_bots import read_bots
 from rummy500_client.match_report import progress_text, report_lines, state_text
-from rummy500_client.match_run import MatchRunner, Progress, fetch_records, is_complete
+from rummy500_client.match_run import MatchRunner, Progress, fetch_records, is_complete, make_directory
 from rummy500_client.options import (
     Subparsers,
     add_json,
@@ -85,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.seed is not None:
         plan.seed = arguments.seed
+    make_directory(arguments.records)
     line = ProgressLine()
 
     def tell(sentence: str) -> None:
@@ -101,16 +102,14 @@ def run(arguments: argparse.Namespace) -> int:
                 match = runner.run(plan)
         finally:
             line.clear()
-        records = _fetch(connection, match, arguments.records / f"{match.name}.jsonl")
-    _show(match, records=records, is_json=arguments.json)
+        records = None
+        try:
+            if match.games_finished:
+                path = arguments.records / f"{match.name}.jsonl"
+                records = fetch_records(connection, GetRecordRequest(match=match.name), path)
+        finally:
+            _show(match, records=records, is_json=arguments.json)
     return 0 if is_complete(match) else 1
-
-
-def _fetch(connection: Connection, match: Match, path: Path) -> Path | None:
-    """The records of the games that are over; None when there are none."""
-    if not match.games_finished:
-        return None
-    return fetch_records(connection, GetRecordRequest(match=match.name), path)
 
 
 def _show(match: Match, *, records: Path | None, is_json: bool) -> None:

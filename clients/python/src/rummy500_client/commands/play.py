@@ -6,7 +6,6 @@ import argparse
 import getpass
 import secrets
 import shutil
-import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -163,8 +162,6 @@ def _seat_bots(arguments: argparse.Namespace, connection: Connection, table: Tab
 
 
 def _play(arguments: argparse.Namespace, address: str, seat: SavedSeat, *, is_resumed: bool) -> int:
-    # Ctrl-C in the middle of a call must not end in two signals: from here on the session decides.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     display: Display = JsonDisplay() if arguments.json else TextDisplay()
     with Connection(address, token=seat.owner_token) as connection:
         shown = connection.ask(connection.tables.GetTable, GetTableRequest(table=seat.table), token=seat.secret)
