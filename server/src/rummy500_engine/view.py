@@ -136,8 +136,8 @@ def redact(event: Event, seat: int | None) -> Event:
     match event:
         case RoundDealt(hands=hands):
             return replace(event, hands=tuple(hand if s == seat else None for s, hand in enumerate(hands)))
-        case DrewFromStock(drawer):
-            return event if drawer == seat else replace(event, card=None)
+        case DrewFromStock(drawer, _, stock_count):
+            return event if drawer == seat else DrewFromStock(drawer, None, stock_count)
         case VariantEvent(private=True):
             return event if event.seat == seat else replace(event, fields=(), cards=())
         case (

@@ -148,6 +148,9 @@ class Table:
 
     def _told(self, events: Iterable[Event]) -> list[TableEvent]:
         """The events, the end of the game told as the table tells it, and the next deal."""
+        round = self.game.round
+        if round is not None and not round.over:
+            return [*events]
         told: list[TableEvent] = []
         for event in events:
             match event:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rummy500.v1 import meld_pb2, refusal_pb2, view_pb2
 from rummy500_engine.actions import End
@@ -26,8 +26,7 @@ _PHASE: dict[Phase, view_pb2.Phase.ValueType] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ClockFace:
+class ClockFace(NamedTuple):
     """The clock of the open decision: milliseconds left, and when they are over, in milliseconds since 1970 UTC."""
 
     time_left_ms: int
