@@ -1,17 +1,41 @@
-"""What requests about a game hold, read for its table."""
+"""What a seat answers, read for its table, and what became of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
 
 from rummy500.v1 import action_pb2
 from rummy500_engine.actions import Action
+from rummy500_engine.events import DrewFromStock, StockRecycled, VariantEvent
 from rummy500_engine.refusals import Refused
 from rummy500_engine.rules import Rules
 from rummy500_server.status import bad_request
+from rummy500_server.table_events import TableEvent
 from rummy500_server.translate.actions import action_from
 
 MOST_ACTIONS = 64
+
+
+class Stop(Enum):
+    """Why an answer with several actions stopped; the names are those of the contract."""
+
+    ALL_APPLIED = "all actions were applied"
+    REFUSED = "an action was refused"
+    REVEALED = "something new was revealed to the seat"
+    TURN_ENDED = "the seat's turn, the round or the game ended"
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """What became of an answer: how many actions were applied, and the table's sequence before and after."""
+
+    applied: int
+    stop: Stop
+    before: int
+    after: int
+    refused: Refused | None = None
 
 
 def actions_from(messages: Sequence[action_pb2.Action], rules: Rules) -> list[Action | Refused]:
@@ -25,3 +49,13 @@ def actions_from(messages: Sequence[action_pb2.Action], rules: Rules) -> list[Ac
         except Refused as refused:
             actions.append(refused)
     return actions
+
+
+def reveals(event: TableEvent, seat: int) -> bool:
+    """Whether the event shows the seat what it could not know when it chose its actions."""
+    match event:
+        case DrewFromStock(drawer):
+            return drawer == seat
+        case VariantEvent() | StockRecycled():
+            return True
+    return False

@@ -6,38 +6,66 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextvars import Context
+from typing import Protocol
 
 from rummy500_server.player import Player
 from rummy500_server.translate.views import ClockFace
+
+
+class Handle(Protocol):
+    def cancel(self) -> None: ...
+
+    def when(self) -> float: ...
+
+
+class Timer(Protocol):
+    """Whoever knows the time, in seconds, and calls when it has come. Tests bring their own."""
+
+    def time(self) -> float: ...
+
+    def call_at(self, when: float, callback: Callable[[], None], /) -> Handle: ...
+
+
+class LoopTimer:
+    """The time of the running loop."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    def time(self) -> float:
+        return self._loop.time()
+
+    def call_at(self, when: float, callback: Callable[[], None], /) -> Handle:
+        return self._loop.call_at(when, callback, context=Context())
 
 
 class TurnClock:
     """Rings when a deadline may be over. It is set once and looks again when it rings, so that a decision costs nothing
     but noting its deadline."""
 
-    def __init__(self, limit_ms: int, on_ring: Callable[[], None]) -> None:
+    def __init__(self, limit_ms: int, on_ring: Callable[[], None], timer: Timer) -> None:
         self.limit_ms = limit_ms
         self._on_ring = on_ring
-        self._loop = asyncio.get_running_loop()
-        self._timer: asyncio.TimerHandle | None = None
+        self._loop = timer
+        self._timer: Handle | None = None
 
     def now(self) -> float:
         return self._loop.time()
 
-    def begin(self, player: Player, sequence: int, *, limit_ms: int) -> None:
+    def begin(self, player: Player, sequence: int, *, deadline: float | None = None) -> None:
         """The decision about this sequence has been published."""
         player.asked, player.asked_at = sequence, self._loop.time()
-        player.deadline = player.asked_at + limit_ms / 1000
+        player.deadline = player.asked_at + self.limit_ms / 1000 if deadline is None else deadline
 
-    def arm(self, players: Sequence[Player]) -> None:
-        """Rings when the first of these has no time left."""
-        if not players:
+    def arm(self, deadlines: Sequence[float]) -> None:
+        """Rings at the first of these."""
+        if not deadlines:
             return
-        deadline = min([player.deadline for player in players])
+        deadline = min(deadlines)
         if self._timer is not None and self._timer.when() > deadline:
             self.stop()
         if self._timer is None:
-            self._timer = self._loop.call_at(deadline, self._ring, context=Context())
+            self._timer = self._loop.call_at(deadline, self._ring)
 
     def stop(self) -> None:
         if self._timer is not None:

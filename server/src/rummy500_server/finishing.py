@@ -12,11 +12,13 @@ MOST_STEPS = 256
 def finishing_action(game: Game, seat: int) -> Action:
     """The next action that brings the seat's turn nearer to its end. The seat must be asked.
 
-    Draws if it can, else passes, else takes; answers a poll with a pass; throws the lowest legal discard; and while
+    Answers a poll with a pass; draws if it can, else passes, else takes; throws the lowest legal discard; and while
     there is none, plays what a duty wants. After every legal play the turn can still be finished (RULES 1.10), so
     no play has to be taken back.
     """
     legal = game.legal_actions(seat)
+    if game.round is not None and game.round.poll is not None and PASS in legal:
+        return PASS
     if DRAW in legal:
         return DRAW
     if PASS in legal:

@@ -8,20 +8,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextvars import Context
-from dataclasses import dataclass
-from enum import Enum
 from typing import Protocol
 
 import structlog
 
 from rummy500_bots import Decision, built_in
 from rummy500_engine.actions import Action
-from rummy500_engine.events import DrewFromStock, StockRecycled, VariantEvent
 from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.shuffle import seed_for
 from rummy500_engine.terms import VariantError
 from rummy500_engine.view import View, seat_view
-from rummy500_server.clock import TurnClock
+from rummy500_server.acting import Acting, Stop, reveals
+from rummy500_server.clock import LoopTimer, Timer, TurnClock
 from rummy500_server.commits import Commits
 from rummy500_server.entries import Acted, Clocked, Closed, Entry, Forfeited, Left, SeatKind, Started, write_entry
 from rummy500_server.finishing import MOST_STEPS, finishing_action
@@ -33,6 +31,7 @@ from rummy500_server.status import Failure, Reason
 from rummy500_server.table import LAST_FINISHED_TURN, Table, TableState
 from rummy500_server.table_events import ClockReason, TableEvent, digest_of_events
 from rummy500_server.translate.views import ClockFace
+from rummy500_server.window import PollWindow, Then
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -45,26 +44,6 @@ _FORFEIT_FOR = {
 }
 
 
-class Stop(Enum):
-    """Why an answer with several actions stopped; the names are those of the contract."""
-
-    ALL_APPLIED = "all actions were applied"
-    REFUSED = "an action was refused"
-    REVEALED = "something new was revealed to the seat"
-    TURN_ENDED = "the seat's turn, the round or the game ended"
-
-
-@dataclass(frozen=True, slots=True)
-class Acting:
-    """What became of an answer: how many actions were applied, and the table's sequence before and after."""
-
-    applied: int
-    stop: Stop
-    before: int
-    after: int
-    refused: Refused | None = None
-
-
 class Viewer(Protocol):
     """Whoever is shown the table as it goes on."""
 
@@ -74,19 +53,23 @@ class Viewer(Protocol):
 
 
 class Keeper:
-    def __init__(self, table: Table, commits: Commits, *, written: int = 0) -> None:
+    def __init__(self, table: Table, commits: Commits, *, written: int = 0, timer: Timer | None = None) -> None:
         self.table = table
         self.players = [Player() for _ in table.seats]
         self.viewers: dict[Viewer, None] = {}
+        self.asked: tuple[int, ...] = ()
+        """The seats that had to decide when the table was last published."""
         self.when_over: list[Callable[[Keeper], Sequence[Write]]] = []
         """Asked when the game is over for what is to be kept together with its end."""
         self.after_over: list[Callable[[Keeper], None]] = []
         """Told once the end is durable."""
         self.after_lost: list[Callable[[Keeper], None]] = []
         """Told when the journal did not keep what was played here."""
-        self.clock = TurnClock(table.creation.clock_ms, self._time_is_over)
-        self.scribe = Scribe(table.name, commits, written=written, on_durable=self._publish, on_lost=self._lost)
         self._loop = asyncio.get_running_loop()
+        timer = timer or LoopTimer()
+        self.clock = TurnClock(table.creation.clock_ms, self._time_is_over, timer)
+        self.window = PollWindow(self, timer)
+        self.scribe = Scribe(table.name, commits, written=written, on_durable=self._publish, on_lost=self._lost)
         self._end_is_told = table.is_over
         self._is_halted = False
 
@@ -96,14 +79,23 @@ class Keeper:
 
     # --- what is asked of it
 
-    def act(self, seat: int, actions: Sequence[Action | Refused]) -> Acting:
+    def submit(self, seat: int, actions: Sequence[Action | Refused], then: Then) -> None:
+        """Acts, and tells `then` what became of it: at once, or when the poll that is open has lasted long enough.
+
+        Raises Failure as `act` does.
+        """
+        if self.window.is_young and self.window.holds(seat, actions, then, spent_ms=self._spent_ms(self.players[seat])):
+            return
+        then(self.act(seat, actions))
+
+    def act(self, seat: int, actions: Sequence[Action | Refused], *, spent_ms: int | None = None) -> Acting:
         """Applies the actions in turn. An action that could not be read stands as its refusal in its place.
 
         Raises Failure when the table has not started, or is broken.
         """
-        table, player = self.table, self.players[seat]
-        before, turn = table.sequence, self._turn()
-        spent = self.clock.spent_ms(player) if player.asked == before else 0
+        table, player, last = self.table, self.players[seat], len(actions) - 1
+        before, turn = table.sequence, self._turn() if last else (0, 0)
+        spent = self._spent_ms(player) if spent_ms is None else spent_ms
         player.decisions += 1
         for index, action in enumerate(actions):
             try:
@@ -112,10 +104,10 @@ class Keeper:
                 self.refuse(seat, refused)
                 return Acting(index, Stop.REFUSED, before, self.table.sequence, refused)
             player.seen, player.charged_ms, player.refused = before, spent, None
-            if index + 1 < len(actions):
+            if index < last:
                 if self._turn() != turn or seat not in self.table.to_act():
                     return Acting(index + 1, Stop.TURN_ENDED, before, self.table.sequence)
-                if any(_reveals(event, seat) for event in events):
+                if any(reveals(event, seat) for event in events):
                     return Acting(index + 1, Stop.REVEALED, before, self.table.sequence)
         return Acting(len(actions), Stop.ALL_APPLIED, before, self.table.sequence)
 
@@ -159,15 +151,22 @@ class Keeper:
         """The server stops: nothing happens here by itself any more."""
         self._is_halted = True
         self.clock.stop()
+        self.window.stop()
 
     def view(self, seat: int | None) -> View | None:
         """What the seat, or a spectator, sees. None: nothing has been dealt yet."""
         game = self.table.game
-        return None if game.round is None else seat_view(game, seat)
+        if game.round is None:
+            return None
+        view = seat_view(game, seat)
+        if seat is not None and self.window.held_by(seat):
+            view.legal, view.to_act = tuple(self.window.still_open(seat, view.legal)), ()
+        return view
 
     def is_asked(self, seat: int) -> bool:
-        """Whether the seat has to decide and its decision is public."""
-        return self.players[seat].asked == self.table.sequence and seat in self.table.to_act()
+        """Whether the seat has to decide, its decision is public, and it has not answered."""
+        is_due = seat in self.asked and self.players[seat].asked == self.table.sequence and seat in self.table.to_act()
+        return is_due and not self.window.held_by(seat)
 
     def clock_face(self, seat: int | None) -> ClockFace | None:
         """The clock of the seat's decision, else that of the seat in turn; in a poll nobody sees another's."""
@@ -183,11 +182,29 @@ class Keeper:
     def _is_polled(self) -> bool:
         return self.table.game.round is not None and self.table.game.round.poll is not None
 
+    def _spent_ms(self, player: Player) -> int:
+        return self.clock.spent_ms(player) if player.asked == self.table.sequence else 0
+
+    def poll_is_free(self) -> None:
+        """The open poll has lasted long enough: what was held back counts now, and the server's own bots answer."""
+        self.window.release()
+        self._play_on()
+
     def _turn(self) -> tuple[int, int]:
         round = self.table.game.round
         return (0, 0) if round is None else (round.number, round.turns_played)
 
     def _apply(self, seat: int, action: Action | Refused, *, spent_ms: int) -> list[TableEvent]:
+        table = self.table
+        is_read = not isinstance(action, Refused)
+        if not is_read or table.state is not TableState.PLAYING or table.seats[seat].forfeited is not None:
+            self._verify_may_act(seat, action)
+        assert not isinstance(action, Refused)
+        return self._guarded(Acted(seat, action, spent_ms))
+
+    def _verify_may_act(self, seat: int, action: Action | Refused) -> None:
+        """Before the rules are asked: raises Failure or Refused when the table, or the seat, is not in the game, or
+        the action could not be read. After the end of a game the rules say what is to be said."""
         table = self.table
         if table.state is TableState.OPEN:
             raise Failure(Reason.WRONG_TABLE_STATE, "the game has not started yet", state=table.state.value)
@@ -204,7 +221,6 @@ class Keeper:
         round = table.game.round
         if table.result is not None and not table.game.over and not (round is not None and round.over):
             raise Refused(Refusal.GAME_OVER, table.result.sentence)
-        return self._guarded(Acted(seat, action, spent_ms))
 
     def refuse(self, seat: int, refused: Refused) -> None:
         """Counts a refusal. At a table from a position nothing is counted: a scenario tries out what is refused."""
@@ -269,23 +285,25 @@ class Keeper:
                 overrun = self.clock.overrun_ms(player)
                 reason = ClockReason.TIMEOUT if self._is_here(seat) else ClockReason.DISCONNECT
                 self._finish_turn(seat, reason, overrun_ms=overrun)
-        self.clock.arm([self.players[seat] for seat in self.table.to_act()])
+        self.clock.arm([self.players[seat].deadline for seat in self.table.to_act()])
 
     def _is_here(self, seat: int) -> bool:
         return self.players[seat].streams > 0 or self.players[seat].bot is not None
 
     def _finish_turn(self, seat: int, reason: ClockReason, *, overrun_ms: int = 0) -> None:
         """Plays the seat's turn to its end; in a poll its silence is a pass and nothing else (RULES 3.3)."""
-        player, polled = (
-            self.players[seat],
-            self.table.game.round is not None and self.table.game.round.poll is not None,
-        )
+        player, polled = self.players[seat], self._is_polled()
+        if self.window.is_young:
+            self.window.hold_pass(seat, lambda: self._finish_turn(seat, reason))
+            return
         player.refusals, player.refused, player.seen = 0, None, self.table.sequence
         try:
             if not polled:
                 self.enter(Clocked(seat, reason, overrun_ms))
             self._finish(seat)
         except Failure:
+            return
+        if polled:
             return
         log.info("turn.finished", table=self.table.name, seat=seat, reason=reason.name)
         if self.table.seats[seat].finished_turns >= LAST_FINISHED_TURN:
@@ -319,7 +337,7 @@ class Keeper:
         """The server's own bots act, and the turns of seats that have forfeited are finished."""
         for _ in range(STEPS_A_TURN):
             seat = next((seat for seat in self.table.to_act() if self._plays_itself(seat)), None)
-            if seat is None or self.is_lost or self._is_halted:
+            if seat is None or self.is_lost or self._is_halted or self.window.is_young:
                 return
             try:
                 if self.table.seats[seat].forfeited is not None:
@@ -349,15 +367,17 @@ class Keeper:
 
     def _publish(self) -> None:
         """All is durable: the seats that are asked are asked now, and everybody is shown."""
-        table = self.table
-        asked = table.to_act()
+        table, sequence = self.table, self.table.sequence
+        asked, deadline = table.to_act(), self.window.opened() if self._is_polled() else None
+        self.asked = asked
         for seat in asked:
-            if self.players[seat].asked != table.sequence:
-                self.clock.begin(self.players[seat], table.sequence, limit_ms=self._limit_ms())
+            if self.players[seat].asked != sequence:
+                self.clock.begin(self.players[seat], sequence, deadline=deadline)
         if not self._is_halted:
-            self.clock.arm([self.players[seat] for seat in asked])
+            self.clock.arm([self.players[seat].deadline for seat in asked])
         self._notify()
         if table.is_over:
+            self.window.release()
             tellers, self.after_over = self.after_over, []
             for tell in tellers:
                 tell(self)
@@ -366,26 +386,11 @@ class Keeper:
 
     def _lost(self) -> None:
         self.clock.stop()
+        self.window.stop()
         self._notify()
         for tell in self.after_lost:
             tell(self)
 
-    def _limit_ms(self) -> int:
-        """The time for the decision that is open; a poll may have one of its own."""
-        round = self.table.game.round
-        seconds = 0 if round is None or round.poll is None else round.poll.seconds
-        return seconds * 1000 or self.clock.limit_ms
-
     def _notify(self) -> None:
         for viewer in tuple(self.viewers):
             viewer.published()
-
-
-def _reveals(event: TableEvent, seat: int) -> bool:
-    """Whether the event shows the seat what it could not know when it chose its actions."""
-    match event:
-        case DrewFromStock(drawer):
-            return drawer == seat
-        case VariantEvent() | StockRecycled():
-            return True
-    return False

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rummy500.v1 import play_service_pb2 as pb
 from rummy500_engine.refusals import Refused
-from rummy500_server.acting import actions_from
-from rummy500_server.keeper import Keeper, Stop
+from rummy500_server.acting import Acting, Stop, actions_from
+from rummy500_server.keeper import Keeper
 from rummy500_server.limits import Bucket
 from rummy500_server.rules_messages import RulesMessages
 from rummy500_server.status import Failure, Reason, bad_request, rejection_of
@@ -44,6 +44,8 @@ class PlayLink:
     resume_after: int | None = None
     table_piece: bytes = b""
     prefix: bytes = b""
+    refused: list[tuple[int, Acting]] = field(default_factory=list)
+    """Refusals that are told when what came before them is durable: a false call may have left a trace."""
 
     def __post_init__(self) -> None:
         table = self.keeper.table
@@ -51,7 +53,10 @@ class PlayLink:
         self.prefix, self.table_piece = request.SerializeToString(), table_piece(table.name)
 
     def published(self) -> None:
-        self.stream.mark(self)
+        keeper = self.keeper
+        is_due = self.seat in keeper.asked or not self.is_started or self.refused
+        if is_due or keeper.table.is_over or keeper.is_lost:
+            self.stream.mark(self)
 
 
 class PlayStream:
@@ -162,15 +167,19 @@ class PlayStream:
         try:
             if decision.sequence != keeper.table.sequence:
                 raise stale(keeper, decision.sequence)
-            acting = keeper.act(seat, actions_from(decision.actions, keeper.table.rules))
+            actions = actions_from(decision.actions, keeper.table.rules)
+            keeper.submit(seat, actions, lambda outcome: self._decided(link, decision.sequence, outcome))
         except Failure as failure:
             self.refuse(decision.table, decision.sequence, failure)
             if failure.reason is Reason.BAD_REQUEST:
                 keeper.refuse(seat, Refused(failure.reason.name, failure.sentence))
                 self._ask_again(link)
-            return
-        if acting.stop is Stop.REFUSED and acting.refused is not None:
-            self.refuse(decision.table, decision.sequence, acting.refused, applied=acting.applied)
+
+    def _decided(self, link: PlayLink, sequence: int, outcome: Acting | Failure) -> None:
+        if isinstance(outcome, Failure):
+            self.refuse(link.keeper.table.name, sequence, outcome)
+        elif outcome.stop is Stop.REFUSED and outcome.refused is not None:
+            link.refused.append((sequence, outcome))
             self._ask_again(link)
 
     def _ask_again(self, link: PlayLink) -> None:
@@ -217,6 +226,7 @@ class PlayStream:
         """What is due, whenever something is, until the stream ends. Raises the failure that it ends with."""
         while True:
             await self._wake.wait()
+            await asyncio.sleep(0)  # what becomes ready in this turn of the loop goes into the same message
             self._wake.clear()
             while self._put_together():
                 message, self._next = self._next, pb.PlayResponse()
@@ -247,6 +257,10 @@ class PlayStream:
         if not keeper.scribe.is_durable or (table.state is TableState.OPEN and not table.is_over):
             return 0
         size = 0
+        while link.refused:
+            sequence, acting = link.refused.pop(0)
+            assert acting.refused is not None
+            self.refuse(table.name, sequence, acting.refused, applied=acting.applied)
         if not link.is_started:
             link.is_started = True
             size += self._started_into(message.games_started.add(), link)

@@ -13,11 +13,11 @@ import grpc
 from rummy500.v1 import play_service_pb2 as pb
 from rummy500.v1 import play_service_pb2_grpc
 from rummy500_engine.legal import LISTED_AT_MOST, legal_actions
-from rummy500_server.acting import actions_from
+from rummy500_server.acting import Acting, Stop, actions_from
 from rummy500_server.connected import Connected
 from rummy500_server.drain import Drain
 from rummy500_server.identity import caller
-from rummy500_server.keeper import Acting, Keeper, Stop
+from rummy500_server.keeper import Keeper
 from rummy500_server.limits import Bucket
 from rummy500_server.lobby import Lobby
 from rummy500_server.play_stream import PlayStream, stale
@@ -57,10 +57,22 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
             actions = actions_from(request.actions, keeper.table.rules)
             if request.HasField("expected_sequence") and request.expected_sequence != keeper.table.sequence:
                 raise stale(keeper, request.expected_sequence)
-            acting = keeper.act(seat, actions)
-            answer = _act_response(keeper, seat, acting, with_view=request.with_view)
-            if acting.applied:
-                keeper.scribe.keep(keep(answer))
+            done: asyncio.Future[tuple[Acting, pb.ActResponse]] = asyncio.get_running_loop().create_future()
+
+            def told(outcome: Acting | Failure) -> None:
+                """The answer is made at once: a moment later the table may have gone on."""
+                if isinstance(outcome, Failure):
+                    if not done.done():
+                        done.set_exception(outcome)
+                    return
+                answer = _act_response(keeper, seat, outcome, with_view=request.with_view)
+                if outcome.applied:
+                    keeper.scribe.keep(keep(answer))
+                if not done.done():
+                    done.set_result((outcome, answer))
+
+            keeper.submit(seat, actions, told)
+            acting, answer = await done
             await durable(keeper)
             if acting.refused is not None and not acting.applied:
                 raise acting.refused
@@ -185,6 +197,8 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
         legal = legal_actions(round, seat, limit=start + size + 1) if round is not None and is_on else []
         answer = pb.ListLegalActionsResponse(sequence=sequence)
         is_last = len(legal) <= start + size
+        if keeper.window.held_by(seat):
+            legal = keeper.window.still_open(seat, legal)
         answer.legal_actions.MergeFromString(legal_bytes(legal[start : start + size], complete=is_last))
         answer.next_page_token = "" if is_last else f"{sequence}-{start + size}"
         return answer
@@ -211,7 +225,6 @@ def _verify_hello(hello: pb.Hello, most_games: int) -> None:
 
 
 def _act_response(keeper: Keeper, seat: int, acting: Acting, *, with_view: bool) -> pb.ActResponse:
-    """Made at once: a moment later the table may have gone on."""
     answer = pb.ActResponse(applied=acting.applied, sequence=acting.after, stop=_STOP[acting.stop])
     if acting.refused is not None:
         answer.refusal.CopyFrom(refusal_message(acting.refused.code, acting.refused.sentence))
