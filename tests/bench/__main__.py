@@ -1,0 +1,210 @@
+"""Measures the engine and the server beside their yardsticks, prints a table and writes build/bench.json.
+
+A thing and its yardstick take turns, a slice each, several times over; a value is the median over the slices, a ratio
+the median of the slices' ratios, so that a machine that is busy with something else distorts both alike. Rows of one
+process count processor time; rows of the server count time on the wall.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import platform
+import statistics
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from tests.bench.serving import bots_at_tables, rate_of, trip_of
+from tests.bench.workers import ROOT, Worker, worker
+
+OUT = ROOT / "build" / "bench.json"
+COMPILED = ROOT / "build" / "compiled"
+SLICES = 7
+SECONDS = 1.0
+TABLES = STREAMS = 64
+POSITIONS = 400
+
+
+@dataclass(frozen=True)
+class Row:
+    """`ratio` is the value by the yardstick's; `target` says what it should be."""
+
+    name: str
+    value: float
+    unit: str
+    yardstick: str
+    yardstick_value: float
+    ratio: float
+    target: str
+    met: bool
+
+
+Measure = Callable[[], float]
+
+
+def in_turns(*measures: Measure) -> list[list[float]]:
+    """Each measured once a slice, in turn; a first slice warms up and does not count."""
+    taken = [[measure() for measure in measures] for _ in range(SLICES + 1)][1:]
+    return [list(column) for column in zip(*taken, strict=True)]
+
+
+def ratio_of(values: list[float], yardstick: list[float]) -> float:
+    return statistics.median([value / other for value, other in zip(values, yardstick, strict=True)])
+
+
+def engines() -> dict[str, Mapping[str, str]]:
+    """How the engine is run: as source, and compiled where `make compile` has built it."""
+    ways: dict[str, Mapping[str, str]] = {"interpreted": {}}
+    if COMPILED.is_dir():
+        ways["compiled"] = {"PYTHONPATH": str(COMPILED)}
+    return ways
+
+
+@contextlib.contextmanager
+def engine_workers() -> Iterator[dict[str, Worker]]:
+    with contextlib.ExitStack() as stack:
+        workers = {}
+        for way, environment in engines().items():
+            workers[way] = stack.enter_context(worker("tests.bench.engine", environment=environment))
+            is_compiled = not workers[way].ask(do="where")["file"].endswith(".py")
+            assert is_compiled is (way == "compiled"), f"the {way} engine is not what was started"
+        yield workers
+
+
+def _plays(worker: Worker) -> Measure:
+    return lambda: float(worker.ask(do="play", seconds=SECONDS)["rate"])
+
+
+def engine_rows() -> Iterator[Row]:
+    with engine_workers() as workers:
+        ways = list(workers)
+        with worker("tests.bench.openspiel") as openspiel:
+            yardstick, *rates = in_turns(_plays(openspiel), *[_plays(workers[way]) for way in ways])
+        usual = statistics.median(yardstick)
+        for way, values in zip(ways, rates, strict=True):
+            rate, ratio = statistics.median(values), ratio_of(values, yardstick)
+            yield Row(
+                name=f"random play, {way} engine",
+                value=rate,
+                unit="actions/s",
+                yardstick="OpenSpiel gin_rummy, random play, decisions/s",
+                yardstick_value=usual,
+                ratio=ratio,
+                target=">= 200,000 and >= 4 x",
+                met=rate >= 200_000 and ratio >= 4,
+            )
+        yield from listing_rows(workers)
+
+
+def listing_rows(workers: Mapping[str, Worker]) -> Iterator[Row]:
+    """The worst of many positions: the least of three looks at the same positions, since a look may be disturbed."""
+    for stock, name, limit in (
+        (True, "legal actions, 40 cards in hand", 2.0),
+        (False, "legal actions, empty stock, 40 in hand, pile of 30", 20.0),
+    ):
+        for way, each in workers.items():
+            looks = [each.ask(do="list", positions=POSITIONS, stock=stock, seed=5) for _ in range(3)]
+            worst = min(look["worst"] for look in looks)
+            median = statistics.median(look["median"] for look in looks)
+            yield Row(
+                name=f"{name}, worst of {POSITIONS} positions, {way} engine (median {median:.2f})",
+                value=worst,
+                unit="ms",
+                yardstick="the limit, ms",
+                yardstick_value=limit,
+                ratio=worst / limit,
+                target=f"< {limit:g} ms",
+                met=worst < limit,
+            )
+
+
+@contextlib.contextmanager
+def echo(streams: int) -> Iterator[Worker]:
+    with worker("tests.bench.echo", "serve") as listening:
+        address = listening.ask()["address"]
+        with worker("tests.bench.echo", "ask", address, str(streams)) as asking:
+            yield asking
+
+
+def server_rows() -> Iterator[Row]:
+    for way, environment in engines().items():
+        with echo(STREAMS) as echoing, bots_at_tables(TABLES, environment) as bots:
+            decisions, echoes = in_turns(
+                lambda: rate_of(bots, SECONDS), lambda: float(echoing.ask(seconds=SECONDS)["rate"])
+            )
+        ratio = ratio_of(decisions, echoes)
+        yield Row(
+            name=f"two bots at {TABLES} tables, journal on, {way} engine",
+            value=statistics.median(decisions),
+            unit="decisions/s",
+            yardstick=f"bare grpc.aio echo, {STREAMS} streams, messages/s",
+            yardstick_value=statistics.median(echoes),
+            ratio=ratio,
+            target=">= 1 x",
+            met=ratio >= 1,
+        )
+        with echo(1) as echoing, bots_at_tables(1, environment) as bots:
+            trips, echoed = in_turns(
+                lambda: trip_of(bots, SECONDS), lambda: float(echoing.ask(seconds=SECONDS)["trip_ms"])
+            )
+        ratio = ratio_of(trips, echoed)
+        yield Row(
+            name=f"decision round trip, one table, {way} engine",
+            value=statistics.median(trips),
+            unit="ms",
+            yardstick="bare grpc.aio echo, one stream, ms",
+            yardstick_value=statistics.median(echoed),
+            ratio=ratio,
+            target="<= 2.5 x",
+            met=ratio <= 2.5,
+        )
+
+
+def machine() -> dict[str, str]:
+    model = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                model = line.partition(":")[2].strip()
+                break
+    return {"processor": model, "system": f"{platform.system()} {platform.release()}"}
+
+
+def versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in ("rummy500", "open-spiel", "grpcio", "protobuf", "mypy"):
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def table_line(row: Row) -> str:
+    value = f"{row.value:,.0f}" if row.value >= 100 else f"{row.value:.2f}"
+    other = f"{row.yardstick_value:,.0f}" if row.yardstick_value >= 100 else f"{row.yardstick_value:.2f}"
+    verdict = "met" if row.met else "missed"
+    return (
+        f"{row.name}\n    {value} {row.unit}; {row.yardstick}: {other}; ratio {row.ratio:.2f} ({row.target}: {verdict})"
+    )
+
+
+def main() -> None:
+    parts = {"engine": engine_rows, "server": server_rows}
+    chosen = sys.argv[1:] or list(parts)
+    if unknown := set(chosen) - set(parts):
+        sys.exit(f"there is no part {min(unknown)}; there are: {', '.join(parts)}")
+    rows: list[Row] = []
+    for part in chosen:
+        for row in parts[part]():
+            rows.append(row)
+            print(table_line(row), flush=True)
+    OUT.parent.mkdir(exist_ok=True)
+    report = {"machine": machine(), "versions": versions(), "rows": [asdict(row) for row in rows]}
+    OUT.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    print(f"\n{machine()['processor']}, Python {platform.python_version()}; written to {OUT.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
