@@ -185,6 +185,7 @@ class Round:
                 return events
             events.append(PollClosed(self.poll.variant, self.poll.name, None))
             self.poll = None
+            self._pending_polls.clear()
         match action:
             case Discard():
                 self._discard(seat, action.card, events)
@@ -313,6 +314,7 @@ class Round:
         """Opens the next poll, ends the round, or lets the next seat draw."""
         if self._pending_polls:
             poll = self.poll = self._pending_polls.pop(0)
+            self._begin_fresh_turn()  # whoever goes on, by a call or a draw, owes nothing for the turn that has ended
             self.phase, self.turn = _POLL, self.next_seat
             events.append(PollOpened(poll.variant, poll.name, poll.card, poll.by, poll.asked))
             return
@@ -367,6 +369,7 @@ class Round:
             if not hand and self.ending is None and not self.rules.floating:
                 self.out, self.ending = seat, RoundEnd.OUT
         if self.phase is _PLAY and self.ending is None:
+            self._pending_polls.clear()  # somebody has the turn: what else was to be asked of the discard is over
             self._after_play(self.turn, events)
         else:
             self._go_on(events)

@@ -122,13 +122,16 @@ def check_meld(rules: Rules, meld: Meld) -> None:
 
 
 def check_choices(game: Game) -> None:
-    """Who is asked has a legal action, whoever is not has none; the view shows the same."""
+    """Who is asked has a legal action, whoever is not has none, but for a draw that closes an open poll."""
     round = round_of(game)
     asked = game.to_act()
     assert bool(asked) is not (game.over or round.over), "nobody is asked, and the round goes on"
+    poll = round.poll
+    meanwhile = {round.turn} if poll is not None and poll.draw_closes and round.stock else set()
     for seat in range(game.rules.players):
         legal = game.legal_actions(seat)
-        assert bool(legal) is (seat in asked), f"seat {seat}: {len(legal)} legal actions, asked: {asked}"
+        may = seat in asked or seat in meanwhile
+        assert bool(legal) is may, f"seat {seat}: {len(legal)} legal actions, asked: {asked}"
         assert len(set(legal)) == len(legal), f"seat {seat}: an action is listed twice"
 
 

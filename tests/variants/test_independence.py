@@ -1,0 +1,71 @@
+"""The base knows no variant by name, and a variant is small (issue 3: any set of variants, none built in)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rummy500_catalog import Catalog
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("engine", "catalog", "kit", "server", "bots", "arena")
+NAMES = sorted(listed.name for listed in Catalog().variants() if listed.prefix)
+WORDS_OF_THE_GAME = frozenset({"jokers", "floating", "deal", "values", "partners", "settlement"})
+"""Names that are words of the game as well: of these only what a variant is called in code may not appear."""
+
+
+def sources() -> Iterator[Path]:
+    for room in ROOMS:
+        yield from (ROOT / "server" / "src" / f"rummy500_{room}").rglob("*.py")
+    yield from (ROOT / "clients" / "python" / "src").rglob("*.py")
+
+
+def named(name: str) -> re.Pattern[str]:
+    """The name as it would be used: in quotes, before an option, as a module; and, if it is no word, anywhere."""
+    spellings = {name, name.replace("-", "_")}
+    used = [rf"[\"']{name}[\"'.]", rf"rummy500_(house_rules\.)?{name.replace('-', '_')}\b"]
+    if "-" in name:
+        used += [rf"(?<![\w.-]){re.escape(name)}(?![\w-])"]
+    assert spellings
+    return re.compile("|".join(used))
+
+
+def code_of(file: Path) -> Iterator[tuple[int, str]]:
+    """The lines, without what is said of a rule's place in RULES.md ("RULES 2, `own-melds`")."""
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        yield number, re.sub(r"`[\w-]+`", "", line)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nobody_knows_it_by_name(name: str) -> None:
+    pattern = named(name)
+    found = [
+        f"{file.relative_to(ROOT)}:{number}: {line.strip()}"
+        for file in sources()
+        for number, line in code_of(file)
+        if pattern.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def variant_modules() -> list[Path]:
+    return sorted(
+        file
+        for file in (ROOT / "variants").glob("*/src/*/*.py")
+        if file.stem != "__init__" or file.parent.name not in ("rummy500_house_rules", "rummy500_presets")
+    )
+
+
+@pytest.mark.parametrize("file", variant_modules(), ids=lambda file: f"{file.parent.name}.{file.stem}")
+def test_a_variant_is_small(file: Path) -> None:
+    lines = len(file.read_text(encoding="utf-8").splitlines())
+    assert 15 <= lines <= 150
+
+
+def test_every_variant_says_what_it_changes() -> None:
+    for listed in Catalog().variants():
+        assert listed.sentence.endswith("."), listed.name
+        assert all(option.sentence.endswith(".") for option in listed.options), listed.name
