@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ("engine", "catalog", "kit", "server", "bots", "arena")
 NAMES = sorted(listed.name for listed in Catalog().variants() if listed.prefix)
 WORDS_OF_THE_GAME = frozenset({"jokers", "floating", "deal", "values", "partners", "settlement"})
-"""Names that are words of the game as well: of these only what a variant is called in code may not appear."""
+"""Names that are words of the game as well, and so may be keys and fields; their options may not be named."""
+PACKAGES = sorted(path.name for path in (ROOT / "variants").glob("*/src/*"))
 
 
 def sources() -> Iterator[Path]:
@@ -24,12 +25,10 @@ def sources() -> Iterator[Path]:
 
 
 def named(name: str) -> re.Pattern[str]:
-    """The name as it would be used: in quotes, before an option, as a module; and, if it is no word, anywhere."""
-    spellings = {name, name.replace("-", "_")}
-    used = [rf"[\"']{name}[\"'.]", rf"rummy500_(house_rules\.)?{name.replace('-', '_')}\b"]
-    if "-" in name:
-        used += [rf"(?<![\w.-]){re.escape(name)}(?![\w-])"]
-    assert spellings
+    """The name as it would be used: before an option; in quotes, or anywhere, if it is no word of the game."""
+    used = [rf"[\"']{name}\."]
+    if name not in WORDS_OF_THE_GAME:
+        used += [rf"[\"']{name}[\"']", rf"(?<![\w.-]){name}(?![\w-])"] if "-" in name else [rf"[\"']{name}[\"']"]
     return re.compile("|".join(used))
 
 
@@ -49,6 +48,13 @@ def test_nobody_knows_it_by_name(name: str) -> None:
         if pattern.search(line)
     ]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_nobody_knows_its_package(package: str) -> None:
+    imports = rf"^\s*(from|import) {package}\b"
+    found = [str(file) for file in sources() if re.search(imports, file.read_text(encoding="utf-8"), re.M)]
+    assert not found
 
 
 def variant_modules() -> list[Path]:
