@@ -16,6 +16,7 @@ import grpc
 
 from rummy500_catalog import Catalog
 from rummy500_server.app import App, open_app
+from rummy500_server.clock import Timer
 from rummy500_server.settings import Settings
 
 TOKEN = "an-owner-token-for-tests"
@@ -68,9 +69,11 @@ async def server_process(database: Path, *flags: str) -> AsyncIterator[ServerPro
 
 
 @contextlib.asynccontextmanager
-async def running_app(*, catalog: Catalog | None = None, **settings: Any) -> AsyncIterator[App]:
+async def running_app(
+    *, catalog: Catalog | None = None, timer: Timer | None = None, **settings: Any
+) -> AsyncIterator[App]:
     """A server in this process, on a free port, with a journal in memory unless `database` names a file."""
-    app = await open_app(Settings(**{"port": 0, "database": ":memory:", **settings}), catalog=catalog)
+    app = await open_app(Settings(**{"port": 0, "database": ":memory:", **settings}), catalog=catalog, timer=timer)
     await app.start()
     try:
         yield app

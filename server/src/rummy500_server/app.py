@@ -29,6 +29,7 @@ from rummy500.v1 import (
     table_service_pb2_grpc,
 )
 from rummy500_catalog import Catalog
+from rummy500_server.clock import Timer
 from rummy500_server.connected import Connected
 from rummy500_server.drain import Drain
 from rummy500_server.games import Games
@@ -104,8 +105,8 @@ class App:
         await self.journal.close()
 
 
-async def open_app(settings: Settings, *, catalog: Catalog | None = None) -> App:
-    """Builds a server that does not listen yet. Raises JournalUnusable."""
+async def open_app(settings: Settings, *, catalog: Catalog | None = None, timer: Timer | None = None) -> App:
+    """Builds a server that does not listen yet; `timer` is what its tables' clocks go by. Raises JournalUnusable."""
     journal: Journal = MemoryJournal()
     if settings.database != IN_MEMORY:
         journal = SqliteJournal.open(Path(settings.database), durability=settings.durability)
@@ -122,7 +123,7 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None) -> App
     app.on_stop(_every(SWEEP_SECONDS, journal.forget_expired))
     try:
         app.rules_messages, app.connected = RulesMessages(app.catalog), Connected()
-        app.lobby = Lobby(settings=settings, catalog=app.catalog, journal=journal)
+        app.lobby = Lobby(settings=settings, catalog=app.catalog, journal=journal, timer=timer)
         app.lobby.after_opened.append(app.connected.opened)
         app.on_stop(app.lobby.close)
         for add in SERVICES:

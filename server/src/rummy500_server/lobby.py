@@ -17,6 +17,7 @@ from rummy500_engine.position import PositionError, players_of, set_up
 from rummy500_engine.refusals import Refused
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import RulesRefused, VariantError
+from rummy500_server.clock import Timer
 from rummy500_server.commits import Commits
 from rummy500_server.creation import Creation
 from rummy500_server.entries import UnreadableEntry, read_entry
@@ -62,8 +63,8 @@ class Lobby:
     """Tables by name. `after_over` is told of every table whose end is durable; `when_over` is asked what to keep
     together with the end."""
 
-    def __init__(self, *, settings: Settings, catalog: Catalog, journal: Journal) -> None:
-        self.settings, self.catalog = settings, catalog
+    def __init__(self, *, settings: Settings, catalog: Catalog, journal: Journal, timer: Timer | None = None) -> None:
+        self.settings, self.catalog, self._timer = settings, catalog, timer
         self.commits = Commits(journal)
         self.memory = RequestMemory(journal)
         self.when_over: list[Callable[[Keeper], Sequence[Write]]] = []
@@ -161,7 +162,7 @@ class Lobby:
             self._unfinished.pop(name, None)
             await self._journal.commit(Drop(OPEN_TABLE, name))
             raise Failure(Reason.TABLE_BROKEN, sentence) from error
-        keeper = Keeper(table, self.commits, written=len(lines))
+        keeper = Keeper(table, self.commits, written=len(lines), timer=self._timer)
         self._adopt(keeper)
         keeper.resume()
         return keeper
@@ -244,7 +245,7 @@ class Lobby:
             digest=rules.digest,
             variants=rules.variants,
         )
-        keeper = Keeper(Table(creation, rules), self.commits)
+        keeper = Keeper(Table(creation, rules), self.commits, timer=self._timer)
         if creation.is_listed:
             self._listed[name] = creation
         self._unfinished[name] = creation.owner

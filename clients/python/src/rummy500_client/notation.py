@@ -48,8 +48,8 @@ def _end(end: RunEnd.ValueType) -> str:
     return _ENDS.get(end, "")
 
 
-def _placed(card: int, place: int) -> str:
-    return f"{card_text(card)}@{place}" if place else card_text(card)
+def _placed(card: str, place: int) -> str:
+    return f"{card}@{place}" if place else card
 
 
 def action_text(action: Action) -> str:
@@ -78,7 +78,7 @@ def action_text(action: Action) -> str:
 
 
 def take_text(take: Take) -> str:
-    return f"take {_placed(take.card, take.place)}"
+    return f"take {_placed(card_text(take.card), take.place)}"
 
 
 def meld_text(meld: LayMeld) -> str:
@@ -91,7 +91,7 @@ def lay_off_text(lay_off: LayOff) -> str:
 
 
 def call_text(call: Call) -> str:
-    called = _placed(call.card, call.place)
+    called = _placed(_as(call.card, call.stands_for[0] if call.stands_for else 0), call.place)
     if call.meld:
         return _line("call", called, f"m{call.meld}", _end(call.end))
     return _line("call", called, "with", *_all_as(call.with_cards, call.stands_for[1:]), _end(call.end))
@@ -202,7 +202,7 @@ def _normal_word(word: str) -> str:
 
 def _without_top_place(word: str, pile: Sequence[str]) -> str:
     card, _, place = word.partition("@")
-    places = [index for index, lying in enumerate(pile, 1) if lying == card]
+    places = [index for index, lying in enumerate(pile, 1) if lying == card.partition("=")[0]]
     return card if place and places and place == str(places[-1]) else word
 
 

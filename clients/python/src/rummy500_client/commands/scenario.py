@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rummy500_client.connection import Connection
@@ -12,6 +13,9 @@ from rummy500_client.private_server import server_for
 from rummy500_client.scenario_file import NotAScenario, Scenario, read_scenarios
 from rummy500_client.scenario_run import Outcome, Runner
 from rummy500_client.screen import Paint, has_colour
+
+AT_A_TIME = 16
+"""Scenarios that are run together: most of their time is the wait of a call window."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -35,11 +39,14 @@ def run(arguments: argparse.Namespace) -> int:
         Connection(address, token=token()) as connection,
     ):
         runner = Runner(connection)
-        for path, scenario in scenarios:
-            outcome = _run_one(runner, path, scenario)
-            outcomes.append(outcome)
-            if outcome.difference or not arguments.quiet:
-                print(_line(outcome, paint), flush=True)
+        pool = ThreadPoolExecutor(AT_A_TIME)
+        try:
+            for outcome in pool.map(lambda each: _run_one(runner, *each), scenarios):
+                outcomes.append(outcome)
+                if outcome.difference or not arguments.quiet:
+                    print(_line(outcome, paint), flush=True)
+        finally:
+            pool.shutdown(cancel_futures=True)
     failed = sum(1 for outcome in outcomes if outcome.difference)
     skipped = sum(1 for outcome in outcomes if outcome.missing)
     told = f"{len(outcomes) - failed - skipped} hold, {failed} fail"
