@@ -83,6 +83,12 @@ class Reach:
         needed -= jokers * self.joker_worth
         if not self.single or needed <= 0:
             return self._reaches(naturals, jokers, needed)
+        lanes: dict[tuple[bool, int], int] = {}
+        for card in cards if self.identical else set(cards):
+            for lane in ((True, suit_of(card)), (False, rank_of(card))):
+                lanes[lane] = lanes.get(lane, 0) + self.worth[card]
+        if max(lanes.values(), default=0) < needed:
+            return False
         return any(use.points >= needed for card in set(cards) for use in self._uses(naturals, jokers, card))
 
     def _reaches(self, hand: Mask, jokers: int, needed: int) -> bool:
