@@ -31,7 +31,7 @@ from rummy500_server.status import Failure, Reason
 from rummy500_server.table import LAST_FINISHED_TURN, Table, TableState
 from rummy500_server.table_events import ClockReason, TableEvent, digest_of_events
 from rummy500_server.translate.views import ClockFace
-from rummy500_server.window import PollWindow, Then
+from rummy500_server.window import Decided, PollWindow, Then
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -84,18 +84,19 @@ class Keeper:
 
         Raises Failure as `act` does.
         """
-        if self.window.is_young and self.window.holds(seat, actions, then, spent_ms=self._spent_ms(self.players[seat])):
+        if self.window.is_young and self.window.holds(seat, actions, then, decided=self._decided_now(seat)):
             return
         then(self.act(seat, actions))
 
-    def act(self, seat: int, actions: Sequence[Action | Refused], *, spent_ms: int | None = None) -> Acting:
-        """Applies the actions in turn. An action that could not be read stands as its refusal in its place.
+    def act(self, seat: int, actions: Sequence[Action | Refused], *, decided: Decided | None = None) -> Acting:
+        """Applies the actions in turn. An action that could not be read stands as its refusal in its place. `decided`:
+        what the seat knew when it answered, if that was earlier.
 
         Raises Failure when the table has not started, or is broken.
         """
         table, player, last = self.table, self.players[seat], len(actions) - 1
         before, turn = table.sequence, self._turn() if last else (0, 0)
-        spent = self._spent_ms(player) if spent_ms is None else spent_ms
+        seen, spent = decided or self._decided_now(seat)
         player.decisions += 1
         for index, action in enumerate(actions):
             try:
@@ -103,7 +104,7 @@ class Keeper:
             except Refused as refused:
                 self.refuse(seat, refused)
                 return Acting(index, Stop.REFUSED, before, self.table.sequence, refused)
-            player.seen, player.charged_ms, player.refused = before, spent, None
+            player.seen, player.charged_ms, player.refused = seen, spent, None
             if index < last:
                 if self._turn() != turn or seat not in self.table.to_act():
                     return Acting(index + 1, Stop.TURN_ENDED, before, self.table.sequence)
@@ -182,8 +183,9 @@ class Keeper:
     def _is_polled(self) -> bool:
         return self.table.game.round is not None and self.table.game.round.poll is not None
 
-    def _spent_ms(self, player: Player) -> int:
-        return self.clock.spent_ms(player) if player.asked == self.table.sequence else 0
+    def _decided_now(self, seat: int) -> Decided:
+        sequence, player = self.table.sequence, self.players[seat]
+        return sequence, self.clock.spent_ms(player) if player.asked == sequence else 0
 
     def poll_is_free(self) -> None:
         """The open poll has lasted long enough: what was held back counts now, and the server's own bots answer."""

@@ -28,6 +28,8 @@ LEAST_SECONDS = 1.5
 
 Key = tuple[int, int, str, str]
 """Which poll: round, turns played, variant, name."""
+Decided = tuple[int, int]
+"""Of an answer: the last event that its seat had, and the milliseconds that it took."""
 Then = Callable[[Acting | Failure], None]
 """Told what became of an answer, in the same turn of the loop."""
 
@@ -93,7 +95,7 @@ class PollWindow:
 
     # --- answers
 
-    def holds(self, seat: int, actions: Sequence[Action | Refused], then: Then, *, spent_ms: int) -> bool:
+    def holds(self, seat: int, actions: Sequence[Action | Refused], then: Then, *, decided: Decided) -> bool:
         """Holds an answer to a young poll back. False: it does not count in the poll, and is refused at once."""
         table, first = self._keeper.table, actions[0]
         round = table.game.round
@@ -114,7 +116,7 @@ class PollWindow:
             return True
         keeper, passes = self._keeper, isinstance(first, Pass)
         self._held.append(
-            Held(seat, lambda: then(keeper.act(seat, actions, spent_ms=spent_ms)), then, passes=passes, draws=draws)
+            Held(seat, lambda: then(keeper.act(seat, actions, decided=decided)), then, passes=passes, draws=draws)
         )
         return True
 
