@@ -14,7 +14,7 @@ from rummy500_catalog import Catalog
 from rummy500_engine.actions import Action, Discard, LayMeld
 from rummy500_engine.events import DrewFromStock, RoundDealt
 from rummy500_engine.game import Game
-from rummy500_engine.notation import write_action
+from rummy500_engine.notation import read_action, write_action
 from rummy500_engine.position import set_up
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import seed_for
@@ -243,3 +243,21 @@ def test_an_answer_with_several_actions_is_applied_in_order() -> None:
 
     assert game.rounds_played == 1
     assert answers
+
+
+@pytest.mark.parametrize("priority", ["seat_order", "first_received"])
+@pytest.mark.parametrize(("thrown", "wanted"), [("TD", "call TD m1"), ("2H", "pass")])
+def test_easy_calls_what_can_be_called_and_else_lets_the_others_call(priority: str, thrown: str, wanted: str) -> None:
+    rules = rules_for(3, ("call-rummy",), **{"call-rummy.scope": "with_hand", "call-rummy.priority": priority})
+    position = {
+        "players": ["anna", "ben", "cleo"],
+        "hands": {"anna": f"{thrown} 3S", "ben": "4S KH", "cleo": "KC 5H"},
+        "melds": ["7D 8D 9D by cleo"],
+        "discards": "5S",
+        "stock": "3C 4C",
+        "turn": "anna",
+        "phase": "play",
+    }
+    game, _ = set_up(rules, position)
+    game.apply(0, read_action(f"discard {thrown}", rules))
+    assert write_action(easy_action(Decision(seat_view(game, 1), rules))) == wanted

@@ -1,4 +1,4 @@
-"""The bot of a beginner: draws from the stock, melds and lays off what it can, throws its highest loose card."""
+"""The bot of a beginner: draws from the stock, calls, melds and lays off what it can, throws its highest loose card."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ class EasyBot:
 
     def act(self, decision: Decision) -> Action:
         legal, rules = decision.legal, decision.rules
+        if decision.view.poll is not None:
+            return next((action for action in legal if isinstance(action, Call)), PASS if PASS in legal else legal[0])
         if DRAW in legal:
             return DRAW
         melds = [action for action in legal if isinstance(action, LayMeld)]
         if melds:
             return max(melds, key=lambda meld: _points(rules, meld))
         for action in legal:
-            if isinstance(action, LayOff | Call):
+            if isinstance(action, LayOff):
                 return action
         discards = [action for action in legal if isinstance(action, Discard)]
         if discards:
