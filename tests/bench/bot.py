@@ -60,7 +60,7 @@ class RandomBot:
         self._waiting: list[DecisionRequest] = []
         self._asked: dict[str, float] = {}
         self._playing = False
-        self._decided = 0
+        self._decided = self._messages = 0
         self._trips: list[float] = []
         self._writing = asyncio.Lock()
 
@@ -80,6 +80,7 @@ class RandomBot:
         for first in range(0, len(waiting), MOST_DECISIONS):
             decisions = [self._decide(request) for request in waiting[first : first + MOST_DECISIONS]]
             self._decided += len(decisions)
+            self._messages += 1
             now = time.perf_counter()
             for decision in decisions:
                 if decision.actions[0].WhichOneof("kind") not in ("discard", "passing"):
@@ -92,7 +93,7 @@ class RandomBot:
 
     async def play(self, seconds: float) -> dict[str, Any]:
         """Decisions a second, and the time from a decision to the next request of the same turn."""
-        self._playing, self._decided = True, 0
+        self._playing, self._decided, self._messages = True, 0, 0
         self._asked.clear()
         self._trips.clear()
         begin = time.perf_counter()
@@ -102,6 +103,7 @@ class RandomBot:
         spent = time.perf_counter() - begin
         return {
             "rate": self._decided / spent,
+            "batch": self._decided / max(1, self._messages),
             "trip_ms": statistics.median(self._trips) * 1000 if self._trips else None,
         }
 
