@@ -25,7 +25,7 @@ class TurnState(NamedTuple):
     `melded` says whether the seat had a meld before this turn, `laid_points` and `laid` what it melded in it (the
     points of its melds; whether any), `best` the points of the meld that it lays first: the best of the plan, whose
     melds may be laid in any order; `lays_off` whether a lay-off was made in the plan; `first_play`: the next play must
-    contain the target.
+    contain the target; `own` are melds of the plan that nothing needs to be laid off on any more.
     """
 
     seat: int
@@ -41,6 +41,7 @@ class TurnState(NamedTuple):
     lays_off: bool = False
     first_play: bool = False
     new_meld: bool = False
+    own: tuple[Meld, ...] = ()
 
 
 def can_lay_off_on(rules: Rules, seat: int, meld: Meld) -> bool:
@@ -90,10 +91,10 @@ def can_finish(rules: Rules, state: TurnState) -> bool:
 
 def finished(rules: Rules, state: TurnState) -> TurnState | None:
     """The turn after plays that meet its duties, so that it may end; None if there are no such plays."""
-    return _Search(rules).finished(state)
+    return Search(rules).finished(state)
 
 
-class _Search:
+class Search:
     """One depth-first search; positions already found dead are remembered."""
 
     def __init__(self, rules: Rules) -> None:
@@ -123,7 +124,7 @@ class _Search:
     def _key(self, state: TurnState) -> object:
         """What the rest of the turn depends on. Melds of one's own laid in the plan count by what they take."""
         takes = tuple(sorted([(meld.fits, meld.start, meld.length, meld.opener) for meld in state.melds]))
-        return (state.hand, state.must, takes, *state[7:12])
+        return (*state[1:5], takes, *state[7:12])
 
     def can_stop(self, state: TurnState) -> bool:
         """Whether the turn may end here: by a discard, or because the hand is empty."""
@@ -211,8 +212,8 @@ class _Search:
             shape = self.catalogue.readings(meld)[0]
             laid = self.catalogue.meld(len(state.melds) + 1, shape, state.seat)
             after = self._without(state, meld.cards, new_meld=True)
-            if not first.minimum:
-                yield after._replace(melds=(*state.melds, laid), laid=True)
+            if self.pieces.lean and not state.must >> JOKER & 1:
+                yield after._replace(own=(*state.own, laid), laid=True)
                 continue
             points = sum(self.rules.card_points(placed.card, placed.face, placed.low) for placed in laid.placed)
             if first.single and state.first_play and not state.melded and not state.laid and points < first.minimum:

@@ -49,10 +49,13 @@ class Pieces:
                     yield meld
         if not jokers:
             return
-        if self.lean and card != JOKER:
-            yield from self._runs_with_jokers(hand, card, jokers)
-            yield from self._sets_with_jokers(hand, card, jokers)
-            return
+        if card != JOKER:
+            least = self.catalogue.jokers.min_natural
+            for meld in (*self._runs_with_jokers(hand, card, jokers), *self._sets_with_jokers(hand, card, jokers)):
+                if len(meld.cards) - meld.cards.count(JOKER) >= least:
+                    yield meld
+            if self.lean:
+                return
         for meld in self.catalogue.joker_melds(hand):
             if card in meld.cards:
                 yield meld

@@ -23,7 +23,7 @@ from rummy500_engine.cards import (
     remove,
     without,
 )
-from rummy500_engine.finish import TurnState, can_finish, can_lay_off_on, finished, fits_some_meld, reachable
+from rummy500_engine.finish import Search, TurnState, can_finish, can_lay_off_on, finished, fits_some_meld, reachable
 from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.pieces import pieces_of
 from rummy500_engine.refusals import Refusal, Refused
@@ -122,11 +122,14 @@ def _takes_that_owe_all(round: Round, seat: int) -> list[int]:
     too, with one play more; only where it does not, the search begins anew."""
     usable: list[int] = []
     plan: TurnState | None = None
+    search = Search(round.rules)
     for index in range(len(round.pile) - 1, -1, -1):
         card = round.pile[index]
         if plan is not None:
-            plan = finished(round.rules, plan._replace(hand=add(plan.hand, card), must=1 << card, banned=None))
-        plan = plan or finished_take(round, seat, index)
+            melds = (*plan.melds, *plan.own)
+            more = plan._replace(hand=add(plan.hand, card), must=1 << card, banned=None, melds=melds, own=())
+            plan = search.finished(more)
+        plan = plan or finished_take(round, seat, index, search)
         if plan is not None or (round.rules.actions and can_take(round, seat, index)):
             usable.append(index)
     return usable
@@ -137,7 +140,7 @@ def can_take(round: Round, seat: int, index: int) -> bool:
     rules = round.rules
     if not rules.vetoes:
         usable = _is_plainly_usable(round, seat, index, hand=_hand_after(round, seat, index))
-        if usable or (usable is None and finished_take(round, seat, index) is not None):
+        if usable or (usable is None and finished_take(round, seat, index, Search(rules)) is not None):
             return True
         if not rules.actions:
             return False
@@ -165,7 +168,7 @@ def _is_plainly_usable(round: Round, seat: int, index: int, *, hand: Mask) -> bo
     return None
 
 
-def finished_take(round: Round, seat: int, index: int) -> TurnState | None:
+def finished_take(round: Round, seat: int, index: int, search: Search) -> TurnState | None:
     """A turn that begins with this take and meets its duties, if there is one."""
     hand = _hand_after(round, seat, index)
     if _is_plainly_usable(round, seat, index, hand=hand) is False:
@@ -183,7 +186,7 @@ def finished_take(round: Round, seat: int, index: int) -> TurnState | None:
         first_play=duty.first_play and bool(must),
         new_meld=duty.new_meld,
     )
-    return finished(round.rules, state)
+    return search.finished(state)
 
 
 # --- discards
