@@ -156,7 +156,7 @@ def test_a_view_joined_from_pieces_is_the_view_set_field_by_field(players: int) 
         for seat in (None, *range(players)):
             view = seat_view(game, seat)
             message = view_pb2.View()
-            view_into(message, view, table="t-1", sequence=sequence, clock=None)
+            view_into(message, game, seat, view.legal, table="t-1", sequence=sequence, clock=None)
             assert message == plainly(view, sequence)
 
 
@@ -164,7 +164,7 @@ def test_the_clock_is_in_the_view() -> None:
     game, _ = next(games(2, seed=1))
     message = view_pb2.View()
     face = ClockFace(9_000, 1_796_054_627_000, (0, 2))
-    view_into(message, seat_view(game, 0), table="t-1", sequence=1, clock=face)
+    view_into(message, game, 0, (), table="t-1", sequence=1, clock=face)
     assert message.clock == view_pb2.ClockState(
         time_left_ms=9_000, deadline_unix_ms=1_796_054_627_000, finished_turns=[0, 2]
     )

@@ -17,7 +17,7 @@ from rummy500_engine.actions import Action
 from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.shuffle import seed_for
 from rummy500_engine.terms import VariantError
-from rummy500_engine.view import View, seat_view
+from rummy500_engine.view import seat_view
 from rummy500_server.acting import Acting, Stop, reveals
 from rummy500_server.clock import LoopTimer, Timer, TurnClock
 from rummy500_server.commits import Commits
@@ -154,15 +154,12 @@ class Keeper:
         self.clock.stop()
         self.window.stop()
 
-    def view(self, seat: int | None) -> View | None:
-        """What the seat, or a spectator, sees. None: nothing has been dealt yet."""
-        game = self.table.game
-        if game.round is None:
-            return None
-        view = seat_view(game, seat)
-        if seat is not None and self.window.held_by(seat):
-            view.legal, view.to_act = tuple(self.window.still_open(seat, view.legal)), ()
-        return view
+    def legal_actions(self, seat: int | None) -> Sequence[Action]:
+        """What the seat may still do; nothing for a spectator."""
+        if seat is None:
+            return ()
+        legal = self.table.game.legal_actions(seat)
+        return self.window.still_open(seat, legal) if self.window.held_by(seat) else legal
 
     def is_asked(self, seat: int) -> bool:
         """Whether the seat has to decide, its decision is public, and it has not answered."""

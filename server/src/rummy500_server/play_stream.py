@@ -13,11 +13,12 @@ from rummy500_server.acting import Acting, Stop, actions_from
 from rummy500_server.keeper import Keeper
 from rummy500_server.limits import Bucket
 from rummy500_server.rules_messages import RulesMessages
+from rummy500_server.sight import view_of
 from rummy500_server.status import Failure, Reason, bad_request, rejection_of
 from rummy500_server.table import TableState
 from rummy500_server.translate.events import result_into
 from rummy500_server.translate.pieces import VARINT, block, numbers, tag, varint
-from rummy500_server.translate.views import clock_piece, refusal_message, table_piece, view_bytes, view_into
+from rummy500_server.translate.views import clock_piece, refusal_message, table_piece, view_bytes
 
 _REQUESTS, _VIEW = tag(pb.PlayResponse, "decision_requests"), tag(pb.DecisionRequest, "view")
 _ASKED, _EVENTS = tag(pb.DecisionRequest, "sequence"), tag(pb.DecisionRequest, "events")
@@ -289,12 +290,11 @@ class PlayStream:
     def _resumed_into(self, resumed: pb.Resumed, link: PlayLink, after: int) -> int:
         table = link.keeper.table
         resumed.table = table.name
-        view = None if table.log.reaches_back_to(after) else link.keeper.view(link.seat)
-        if view is None:
+        if table.log.reaches_back_to(after) or table.game.round is None:
             resumed.events.SetInParent()
             resumed.events.events.extend(table.log.messages(after, link.seat))
         else:
-            view_into(resumed.view, view, table=table.name, sequence=table.sequence, clock=None)
+            view_of(link.keeper, link.seat, resumed.view)
         return resumed.ByteSize()
 
     def _request(self, link: PlayLink) -> bytes:
@@ -302,22 +302,28 @@ class PlayStream:
         keeper, seat = link.keeper, link.seat
         table, player = keeper.table, keeper.players[seat]
         link.asked = sequence = table.sequence
-        view, clock = keeper.view(seat), keeper.clock_face(seat)
-        assert view is not None
+        clock = keeper.clock_face(seat)
         assert clock is not None
+        left, deadline = varint(clock.time_left_ms), varint(clock.deadline_unix_ms)
+        told = clock_piece(left, deadline, clock.finished_turns)
+        legal = keeper.legal_actions(seat)
+        view = view_bytes(table.game, seat, legal, table=link.table_piece, sequence=sequence, clock=told)
         pieces = [
             link.prefix,
             _ASKED,
             VARINT[sequence],
             _LEFT,
-            VARINT[clock.time_left_ms],
+            left,
             _DEADLINE,
-            varint(clock.deadline_unix_ms),
+            deadline,
             _CHARGED[player.charged_ms],
             _REFUSALS_LEFT[player.refusals_left],
-            block(_VIEW, view_bytes(view, table=link.table_piece, sequence=sequence, clock=clock_piece(clock))),
+            _VIEW,
+            VARINT[len(view)],
+            view,
         ]
-        pieces += [block(_EVENTS, event) for event in table.log.pieces(player.seen, seat, most=MOST_EVENTS)]
+        for event in table.log.pieces(player.seen, seat, most=MOST_EVENTS):
+            pieces += (_EVENTS, VARINT[len(event)], event)
         if player.refused is not None:
             refusal = refusal_message(player.refused.code, player.refused.sentence)
             pieces.append(block(_REFUSAL, refusal.SerializeToString()))

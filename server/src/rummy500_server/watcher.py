@@ -7,23 +7,11 @@ from collections import deque
 from collections.abc import AsyncIterator
 
 from rummy500.v1 import play_service_pb2 as pb
-from rummy500.v1 import view_pb2
 from rummy500_server.keeper import Keeper
 from rummy500_server.play_stream import lost
+from rummy500_server.sight import view_of
 from rummy500_server.status import Failure, Reason
 from rummy500_server.translate.events import result_into
-from rummy500_server.translate.views import empty_view_into, view_into
-
-
-def view_of(keeper: Keeper, seat: int | None, message: view_pb2.View | None = None) -> view_pb2.View:
-    """The table as the seat sees it, written into `message` if there is one."""
-    message = view_pb2.View() if message is None else message
-    table, view = keeper.table, keeper.view(seat)
-    if view is None:
-        empty_view_into(message, table=table.name, sequence=table.sequence, seat=seat, players=len(table.seats))
-    else:
-        view_into(message, view, table=table.name, sequence=table.sequence, clock=keeper.clock_face(seat))
-    return message
 
 
 class Watcher:

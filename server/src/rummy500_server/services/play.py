@@ -25,11 +25,12 @@ from rummy500_server.requests import Keep
 from rummy500_server.rules_messages import RulesMessages
 from rummy500_server.seating import seat_of
 from rummy500_server.services.waiting import durable
+from rummy500_server.sight import view_of
 from rummy500_server.status import Failure, Reason, bad_request
 from rummy500_server.table_wire import LONGEST_NAME, read_name, read_table_name
 from rummy500_server.translate.actions import legal_bytes
 from rummy500_server.translate.views import refusal_message
-from rummy500_server.watcher import Watcher, view_of
+from rummy500_server.watcher import Watcher
 
 _Context = grpc.aio.ServicerContext[Any, Any]
 

@@ -43,11 +43,10 @@ _SHELL = (
 def event_bytes(event: shell.TableEvent, sequence: int, seat: int | None) -> bytes:
     """The event as `seat` sees it (None: a spectator), serialized. This is the one way out, and it redacts."""
     seen = event if isinstance(event, _SHELL) else redact(event, seat)
-    match seen:
-        case engine.Discarded(by, card):
-            return _SEQUENCE + varint(sequence) + _DISCARDED[by, card]
-        case engine.DrewFromStock(by, drawn, stock_count):
-            return _SEQUENCE + varint(sequence) + _DREW[by, drawn, stock_count]
+    if isinstance(seen, engine.Discarded):
+        return _SEQUENCE + varint(sequence) + _DISCARDED[seen.seat, seen.card]
+    if isinstance(seen, engine.DrewFromStock):
+        return _SEQUENCE + varint(sequence) + _DREW[seen.seat, seen.card, seen.stock_count]
     message = event_pb2.Event(sequence=sequence)
     _INTO[seen.__class__](message, seen, seat)
     return message.SerializeToString(deterministic=True)

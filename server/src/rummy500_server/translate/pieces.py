@@ -64,16 +64,6 @@ def lists(message: type[Message], field: str) -> Remembered[tuple[int, ...]]:
     return Remembered(lambda values: block(before, b"".join(map(varint, values))) if values else b"")
 
 
-def signed_lists(message: type[Message], field: str) -> Remembered[tuple[int, ...]]:
-    """As `lists`, of sint32."""
-    before = tag(message, field)
-    return Remembered(lambda values: block(before, b"".join(varint(_zigzag(value)) for value in values)))
-
-
-def _zigzag(number: int) -> int:
-    return number * 2 if number >= 0 else -number * 2 - 1
-
-
 def block(before: bytes, content: bytes) -> bytes:
     """A message, a text or a packed list in its field."""
     return before + VARINT[len(content)] + content

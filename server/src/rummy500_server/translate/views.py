@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rummy500.v1 import meld_pb2, refusal_pb2, view_pb2
-from rummy500_engine.actions import End
-from rummy500_engine.cards import ACE, JOKER, rank_of
+from rummy500_engine.actions import Action, End
+from rummy500_engine.cards import ACE, JOKER, cards_of, rank_of
+from rummy500_engine.game import Game
 from rummy500_engine.legal import LISTED_AT_MOST
 from rummy500_engine.melds import Kind, Meld
 from rummy500_engine.refusals import Refusal
 from rummy500_engine.terms import Phase
-from rummy500_engine.view import View
+from rummy500_engine.view import View, seat_view
 from rummy500_server.translate.actions import legal_bytes
 from rummy500_server.translate.cards import END, WIRE, wire_bytes, wire_cards
 from rummy500_server.translate.events import CALL, struct_of
-from rummy500_server.translate.pieces import VARINT, block, lists, numbers, signed_lists, tag, varint
+from rummy500_server.translate.pieces import VARINT, Remembered, block, lists, numbers, tag, varint
 
 LONGEST_SENTENCE = 512
 _PHASE: dict[Phase, view_pb2.Phase.ValueType] = {
@@ -34,73 +36,103 @@ class ClockFace(NamedTuple):
     finished_turns: tuple[int, ...]
 
 
-def view_bytes(view: View, *, table: bytes, sequence: int, clock: bytes) -> bytes:
-    """The view as a message, serialized: the view holds nothing that its viewer may not see. `table` and `clock` are
-    pieces of their own, see `table_piece` and `clock_piece`."""
-    pile, melds = view.pile, _PIECES
+def view_bytes(
+    game: Game, seat: int | None, legal: Sequence[Action], *, table: bytes, sequence: int, clock: bytes
+) -> bytes:
+    """The game's round as the seat sees it (None: a spectator), serialized: `view.seat_view` as the contract has it.
+
+    `legal` is what the seat may do. Of what is hidden this reads the seat's own hand and nothing else; a test compares
+    it with `seat_view`, another exchanges hidden cards. `table` and `clock` are pieces of their own, see `table_piece`
+    and `clock_piece`.
+    """
+    round = game.round
+    assert round is not None
+    pile, melds = round.pile, _PIECES
+    counts = tuple([hand.bit_count() for hand in round.hands])
     pieces = [
         table,
         _SEQUENCE,
         VARINT[sequence],
-        _COUNTS[view.hand_counts],
-        _TOTALS[view.totals],
-        _STOCK_COUNT[view.stock_count],
-        _ROUND[view.round],
-        _DEALER[view.dealer],
-        _TURN[view.turn],
-        _TURNS_PLAYED[view.turns_played],
-        _RECYCLED[view.recycled],
-        _LAID[view.laid],
+        _OF_THE_ROUND[round.number, round.dealer, tuple(game.totals)],
+        _OF_THE_TURN[round.turn, round.turns_played, round.recycled],
+        _COUNTS[counts],
+        _STOCK_COUNT[len(round.stock)],
         clock,
         _DISCARDS,
         VARINT[len(pile)],
         wire_bytes(pile),
     ]
-    for meld in view.melds:
+    for meld in round.melds:
         piece = melds.get(id(meld))
         pieces.append(_meld_piece(meld) if piece is None else piece[1])
-    for seat, cards in enumerate(view.known):
-        if cards:
-            pieces.append(block(_KNOWN, _KNOWN_SEAT[seat] + block(_KNOWN_CARDS, wire_bytes(cards))))
-    if view.poll is None:
-        pieces += (_PHASES[view_pb2.PHASE_GAME_OVER if view.game_over else _PHASE[view.phase]], _WAITING[view.to_act])
-    if view.poll is not None or view.must_use or view.banned is not None or view.variant_fields:
-        pieces.append(_rare_bytes(view))
-    if view.seat is not None:
-        legal = legal_bytes(view.legal, complete=len(view.legal) < LISTED_AT_MOST)
-        hand = view.hand
-        pieces += (_SEAT[view.seat], _HAND, VARINT[len(hand)], wire_bytes(hand), _LEGAL, VARINT[len(legal)], legal)
+    for number, known in enumerate(round.known):
+        if known:
+            cards = wire_bytes(cards_of(known))
+            pieces.append(block(_KNOWN, _KNOWN_SEAT[number] + block(_KNOWN_CARDS, cards)))
+    if round.laid:
+        pieces.append(_LAID[round.laid])
+    if round.poll is None:
+        pieces.append(_PHASES[_GAME_OVER if game.over else _PHASE[round.phase]])
+        pieces.append(_WAITING[game.to_act()])
+    if round.poll is not None or round.must_use or round.banned is not None or game.rules.views:
+        pieces.append(_rare_bytes(seat_view(game, seat)))
+    if seat is not None:
+        hand = cards_of(round.hands[seat])
+        listed = legal_bytes(legal, complete=len(legal) < LISTED_AT_MOST)
+        pieces += (_SEAT[seat], _HAND, VARINT[len(hand)], wire_bytes(hand), _LEGAL, VARINT[len(listed)], listed)
     return b"".join(pieces)
 
 
 _View = view_pb2.View
 _TABLE, _SEQUENCE, _CLOCK = tag(_View, "table"), tag(_View, "sequence"), tag(_View, "clock")
 _HAND, _DISCARDS, _LEGAL = tag(_View, "hand"), tag(_View, "discards"), tag(_View, "legal_actions")
-_SEAT, _STOCK_COUNT, _ROUND = numbers(_View, "seat"), numbers(_View, "stock_count"), numbers(_View, "round")
-_DEALER, _TURN, _PHASES = numbers(_View, "dealer"), numbers(_View, "turn"), numbers(_View, "phase")
-_TURNS_PLAYED, _RECYCLED = numbers(_View, "turns_played"), numbers(_View, "times_recycled")
+_SEAT, _STOCK_COUNT, _PHASES = numbers(_View, "seat"), numbers(_View, "stock_count"), numbers(_View, "phase")
 _COUNTS, _WAITING, _LAID = lists(_View, "hand_counts"), lists(_View, "waiting"), lists(_View, "melds_this_turn")
-_TOTALS, _KNOWN = signed_lists(_View, "totals"), tag(_View, "known_cards")
+_KNOWN = tag(_View, "known_cards")
 _KNOWN_SEAT, _KNOWN_CARDS = numbers(view_pb2.KnownCards, "seat"), tag(view_pb2.KnownCards, "cards")
 _LEFT, _DEADLINE = tag(view_pb2.ClockState, "time_left_ms"), tag(view_pb2.ClockState, "deadline_unix_ms")
 _FINISHED = lists(view_pb2.ClockState, "finished_turns")
+_GAME_OVER = view_pb2.PHASE_GAME_OVER
+
+
+def _of_the_round(constant: tuple[int, int, tuple[int, ...]]) -> bytes:
+    number, dealer, totals = constant
+    return view_pb2.View(round=number, dealer=dealer, totals=totals).SerializeToString()
+
+
+def _of_the_turn(constant: tuple[int, int, int]) -> bytes:
+    turn, played, recycled = constant
+    return view_pb2.View(turn=turn, turns_played=played, times_recycled=recycled).SerializeToString()
+
+
+_OF_THE_ROUND: Remembered[tuple[int, int, tuple[int, ...]]] = Remembered(_of_the_round)
+_OF_THE_TURN: Remembered[tuple[int, int, int]] = Remembered(_of_the_turn)
 
 
 def table_piece(name: str) -> bytes:
     return block(_TABLE, name.encode())
 
 
-def clock_piece(clock: ClockFace | None) -> bytes:
-    if clock is None:
-        return b""
-    left, deadline = varint(clock.time_left_ms), varint(clock.deadline_unix_ms)
-    return block(_CLOCK, b"".join((_LEFT, left, _DEADLINE, deadline, _FINISHED[clock.finished_turns])))
+def clock_piece(left: bytes, deadline: bytes, finished_turns: tuple[int, ...]) -> bytes:
+    """The clock of a view; time left and deadline as the wire has them."""
+    return block(_CLOCK, b"".join((_LEFT, left, _DEADLINE, deadline, _FINISHED[finished_turns])))
 
 
-def view_into(message: view_pb2.View, view: View, *, table: str, sequence: int, clock: ClockFace | None) -> None:
+def view_into(
+    message: view_pb2.View,
+    game: Game,
+    seat: int | None,
+    legal: Sequence[Action],
+    *,
+    table: str,
+    sequence: int,
+    clock: ClockFace | None,
+) -> None:
     """Writes the view into an empty message."""
-    written = view_bytes(view, table=table_piece(table), sequence=sequence, clock=clock_piece(clock))
-    message.MergeFromString(written)
+    piece = b""
+    if clock is not None:
+        piece = clock_piece(varint(clock.time_left_ms), varint(clock.deadline_unix_ms), clock.finished_turns)
+    message.MergeFromString(view_bytes(game, seat, legal, table=table_piece(table), sequence=sequence, clock=piece))
 
 
 def _rare_bytes(view: View) -> bytes:
