@@ -1,27 +1,30 @@
-"""The rules of a table as a sheet for people, in Markdown."""
+"""The rules of a table as a sheet for people, in Markdown: what a family would settle before the first deal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from rummy500_catalog.listing import ListedVariant
+from rummy500_catalog.sheet_sentences import sentences
 from rummy500_engine.cards import FACES, JOKER, card_text
 from rummy500_engine.rules import Rules, option_range
 
 
 def sheet(rules: Rules, variants: Iterable[ListedVariant], *, preset: str = "") -> str:
-    """Every option of the table with its value and sentence, and what the cards count. `variants` are those in play,
-    the classic rules first."""
+    """How this table is played, every option with its value and sentence, and what the cards count. `variants` are
+    those in play, the classic rules first."""
     shown = [variant for variant in variants if variant.name in rules.table.variants or not variant.prefix]
-    lines = [f"# Rummy 500, {preset or 'classic'}, {rules.players} players", ""]
+    lines = [f"# Rummy 500, {preset or 'classic'}, {rules.players} players", "", "## How it is played here", ""]
+    lines += [f"- **{about}.** {sentence}" for about, sentence in sentences(rules)]
+    lines += ["", "## What is in play", ""]
     lines += [f"- **{variant.name}** {variant.version}: {variant.sentence}" for variant in shown]
-    lines += ["", "| option | value | may be | what it does |", "| --- | --- | --- | --- |"]
+    lines += ["", "## Options", "", "| option | value | may be | what it does |", "| --- | --- | --- | --- |"]
     for variant in shown:
         for option in variant.options:
             key = variant.prefix + option.name
             value = _text(rules.table.options[key])
             lines.append(f"| `{key}` | {value} | {option_range(option)} | {option.sentence} |")
-    lines += ["", *_cards(rules)]
+    lines += ["", "## What the cards count", "", *_cards(rules)]
     return "\n".join(lines) + "\n"
 
 
@@ -30,8 +33,7 @@ def _text(value: object) -> str:
 
 
 def _cards(rules: Rules) -> list[str]:
-    lines = [f"The pack has {len(rules.pack)} cards; each player gets {rules.hand_size}.", ""]
-    lines += ["| cards | in hand | on the table | as a low ace |", "| --- | --- | --- | --- |"]
+    lines = ["| cards | in hand | on the table | as a low ace |", "| --- | --- | --- | --- |"]
     groups: dict[tuple[int, int, int], list[str]] = {}
     for card in [*FACES, *([JOKER] if JOKER in rules.pack else [])]:
         points = (rules.held_points[card], rules.placed_points[card], rules.low_ace_points[card])
