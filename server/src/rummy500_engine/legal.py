@@ -182,11 +182,11 @@ def _discards(round: Round, seat: int) -> list[Discard]:
     return found
 
 
-def _variant_actions(round: Round, seat: int) -> Iterator[VariantAction]:
+def _variant_actions(round: Round, seat: int) -> list[VariantAction]:
+    offered: list[VariantAction] = []
     for _, ask in round.rules.actions:
-        for action in ask(round=round, seat=seat) or ():
-            if not dead_end_on_copy(round, seat, action, None):
-                yield action
+        offered += ask(round=round, seat=seat) or ()
+    return [action for action in offered if not dead_end_on_copy(round, seat, action, None)]
 
 
 def _poll_actions(round: Round, seat: int) -> Iterable[Action]:
