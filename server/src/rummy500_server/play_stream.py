@@ -74,11 +74,12 @@ class PlayStream:
 
     @property
     def games(self) -> int:
-        return len(self._links)
+        """Games that are not over; of one that is the bot may not have been told yet."""
+        return sum(not link.keeper.table.is_over for link in self._links.values())
 
     @property
     def is_full(self) -> bool:
-        return len(self._links) >= self.most_games
+        return self.games >= self.most_games
 
     # --- seats
 
@@ -272,8 +273,9 @@ class PlayStream:
             self._game_over_into(message, keeper, link.seat, keeper.players[link.seat].seen)
             self.unlink(table.name)
         elif link.asked != table.sequence and keeper.is_asked(link.seat):
-            requests.append(self._request(link))
-            size += len(requests[-1])
+            request = self._request(link)
+            requests.append(request)
+            size += len(request)
         return size
 
     def _started_into(self, started: pb.GameStarted, link: PlayLink) -> int:
@@ -298,15 +300,19 @@ class PlayStream:
         return resumed.ByteSize()
 
     def _request(self, link: PlayLink) -> bytes:
-        """The decision request that the link is due, serialized as a PlayResponse."""
+        """The decision request that the link is due, serialized as a PlayResponse; empty: a variant has just ended the
+        table."""
         keeper, seat = link.keeper, link.seat
+        keeper.verify_view(seat)
+        legal = keeper.legal_actions(seat)
+        if keeper.table.is_over:
+            return b""
         table, player = keeper.table, keeper.players[seat]
         link.asked = sequence = table.sequence
         clock = keeper.clock_face(seat)
         assert clock is not None
         left, deadline = varint(clock.time_left_ms), varint(clock.deadline_unix_ms)
         told = clock_piece(left, deadline, clock.finished_turns)
-        legal = keeper.legal_actions(seat)
         view = view_bytes(table.game, seat, legal, table=link.table_piece, sequence=sequence, clock=told)
         pieces = [
             link.prefix,
