@@ -78,8 +78,9 @@ class View:
     poll: PublicPoll | None
 
 
-def seat_view(game: Game, seat: int | None) -> View:
-    """The game's current round as `seat` sees it. Needs a round that has been dealt."""
+def seat_view(game: Game, seat: int | None, *, with_legal: bool = True, with_variants: bool = True) -> View:
+    """The game's current round as `seat` sees it. Needs a round that has been dealt. Without the legal actions and the
+    fields of variants no hook is asked."""
     round = game.round
     assert round is not None
     return View(
@@ -102,9 +103,9 @@ def seat_view(game: Game, seat: int | None) -> View:
         target=round.target,
         banned=round.banned,
         to_act=_visibly_to_act(round, seat),
-        legal=() if seat is None else tuple(game.legal_actions(seat)),
+        legal=() if seat is None or not with_legal else tuple(game.legal_actions(seat)),
         game_over=game.over,
-        variant_fields=_variant_fields(round, seat),
+        variant_fields=_variant_fields(round, seat) if with_variants else (),
         laid=round.laid,
         recycled=round.recycled,
         poll=None if round.poll is None else _public(round.poll),

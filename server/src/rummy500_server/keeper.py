@@ -14,7 +14,8 @@ import structlog
 
 from rummy500_bots import Decision, built_in
 from rummy500_engine.actions import Action
-from rummy500_engine.refusals import Refusal, Refused
+from rummy500_engine.legal import LISTED_AT_MOST, legal_actions
+from rummy500_engine.refusals import Refused
 from rummy500_engine.shuffle import seed_for
 from rummy500_engine.terms import VariantError
 from rummy500_engine.view import seat_view
@@ -154,12 +155,26 @@ class Keeper:
         self.clock.stop()
         self.window.stop()
 
-    def legal_actions(self, seat: int | None) -> Sequence[Action]:
-        """What the seat may still do; nothing for a spectator."""
-        if seat is None:
+    def legal_actions(self, seat: int | None, *, limit: int = LISTED_AT_MOST) -> Sequence[Action]:
+        """What the seat may still do, at most so many; nothing for a spectator, or when the table is over. A variant
+        that cannot say it ends the table."""
+        round = self.table.game.round
+        if seat is None or round is None or self.table.state is not TableState.PLAYING:
             return ()
-        legal = self.table.game.legal_actions(seat)
+        try:
+            legal = legal_actions(round, seat, limit=limit)
+        except VariantError as error:
+            self._broken(error)
+            return ()
         return self.window.still_open(seat, legal) if self.window.held_by(seat) else legal
+
+    def verify_view(self, seat: int | None) -> None:
+        """A variant that cannot say what the seat sees ends the table."""
+        if self.table.rules.views and not self.table.is_broken:
+            try:
+                seat_view(self.table.game, seat, with_legal=False)
+            except VariantError as error:
+                self._broken(error)
 
     def is_asked(self, seat: int) -> bool:
         """Whether the seat has to decide, its decision is public, and it has not answered."""
@@ -197,29 +212,9 @@ class Keeper:
         table = self.table
         is_read = not isinstance(action, Refused)
         if not is_read or table.state is not TableState.PLAYING or table.seats[seat].forfeited is not None:
-            self._verify_may_act(seat, action)
+            table.verify_may_act(seat, action)
         assert not isinstance(action, Refused)
         return self._guarded(Acted(seat, action, spent_ms))
-
-    def _verify_may_act(self, seat: int, action: Action | Refused) -> None:
-        """Before the rules are asked: raises Failure or Refused when the table, or the seat, is not in the game, or
-        the action could not be read. After the end of a game the rules say what is to be said."""
-        table = self.table
-        if table.state is TableState.OPEN:
-            raise Failure(Reason.WRONG_TABLE_STATE, "the game has not started yet", state=table.state.value)
-        if table.result is not None and table.result.termination is Termination.SERVER_FAULT:
-            raise Failure(Reason.TABLE_BROKEN, table.result.sentence)
-        if table.seats[seat].forfeited is not None:
-            raise Refused(Refusal.GAME_OVER, "this seat has forfeited the game")
-        if isinstance(action, Refused):
-            if table.game.over or (table.game.round is not None and table.game.round.over):
-                raise Refused(
-                    Refusal.GAME_OVER if table.game.over else Refusal.ROUND_OVER, "nothing is played any more"
-                )
-            raise action
-        round = table.game.round
-        if table.result is not None and not table.game.over and not (round is not None and round.over):
-            raise Refused(Refusal.GAME_OVER, table.result.sentence)
 
     def refuse(self, seat: int, refused: Refused) -> None:
         """Counts a refusal. At a table from a position nothing is counted: a scenario tries out what is refused."""
@@ -350,7 +345,11 @@ class Keeper:
         player, table = self.players[seat], self.table
         assert player.bot is not None
         events = table.log.of_the_game(player.seen, seat)
-        decision = Decision(seat_view(table.game, seat), table.rules, events, self.clock.limit_ms)
+        try:
+            view = seat_view(table.game, seat)
+        except VariantError as error:
+            raise self._broken(error) from error
+        decision = Decision(view, table.rules, events, self.clock.limit_ms)
         try:
             answer = player.bot.act(decision)
         except Exception:

@@ -14,6 +14,17 @@ def view_of(keeper: Keeper, seat: int | None, message: view_pb2.View | None = No
     if game.round is None:
         empty_view_into(message, table=table.name, sequence=table.sequence, seat=seat, players=len(table.seats))
     else:
+        keeper.verify_view(seat)
         legal, clock = keeper.legal_actions(seat), keeper.clock_face(seat)
-        view_into(message, game, seat, legal, table=table.name, sequence=table.sequence, clock=clock)
+        table = keeper.table
+        view_into(
+            message,
+            table.game,
+            seat,
+            legal,
+            table=table.name,
+            sequence=table.sequence,
+            clock=clock,
+            with_variants=not table.is_broken,
+        )
     return message

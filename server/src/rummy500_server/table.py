@@ -6,16 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from rummy500_engine.actions import Action
 from rummy500_engine.events import Event, GameWon, RoundScored
 from rummy500_engine.game import Game
 from rummy500_engine.position import players_of, set_up
-from rummy500_engine.refusals import Refused
+from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import seed_for, shuffle
 from rummy500_server.creation import Creation
 from rummy500_server.entries import Acted, Clocked, Closed, Entry, Forfeited, Joined, Left, SeatKind, Started
 from rummy500_server.eventlog import EventLog
 from rummy500_server.results import GameResult, Termination
+from rummy500_server.status import Failure, Reason
 from rummy500_server.table_events import (
     ClockActed,
     GameEnded,
@@ -79,6 +81,10 @@ class Table:
         return self.result is not None
 
     @property
+    def is_broken(self) -> bool:
+        return self.result is not None and self.result.termination is Termination.SERVER_FAULT
+
+    @property
     def is_full(self) -> bool:
         return all(seat.kind is not None for seat in self.seats)
 
@@ -97,6 +103,23 @@ class Table:
         return self.game.to_act() if self.state is TableState.PLAYING else ()
 
     # --- what happens
+
+    def verify_may_act(self, seat: int, action: Action | Refused) -> None:
+        """Before the rules are asked: raises Failure or Refused when the table, or the seat, is not in the game, or
+        the action could not be read. After the end of a game the rules say what is to be said."""
+        if self.state is TableState.OPEN:
+            raise Failure(Reason.WRONG_TABLE_STATE, "the game has not started yet", state=self.state.value)
+        if self.result is not None and self.is_broken:
+            raise Failure(Reason.TABLE_BROKEN, self.result.sentence)
+        if self.seats[seat].forfeited is not None:
+            raise Refused(Refusal.GAME_OVER, "this seat has forfeited the game")
+        if isinstance(action, Refused):
+            if self.game.over or (self.game.round is not None and self.game.round.over):
+                raise Refused(Refusal.GAME_OVER if self.game.over else Refusal.ROUND_OVER, "nothing is played any more")
+            raise action
+        round = self.game.round
+        if self.result is not None and not self.game.over and not (round is not None and round.over):
+            raise Refused(Refusal.GAME_OVER, self.result.sentence)
 
     def enter(self, entry: Entry) -> list[TableEvent]:
         """What the entry brings about. Raises Refused for an action that is not legal, and then nothing has changed.

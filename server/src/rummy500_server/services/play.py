@@ -12,7 +12,7 @@ import grpc
 
 from rummy500.v1 import play_service_pb2 as pb
 from rummy500.v1 import play_service_pb2_grpc
-from rummy500_engine.legal import LISTED_AT_MOST, legal_actions
+from rummy500_engine.legal import LISTED_AT_MOST
 from rummy500_server.acting import Acting, Stop, actions_from
 from rummy500_server.connected import Connected
 from rummy500_server.drain import Drain
@@ -193,13 +193,9 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
             told, start = _read_page_token(request.page_token)
             if told != sequence:
                 raise stale(keeper, told)
-        round = keeper.table.game.round
-        is_on = round is not None and keeper.table.to_act()
-        legal = legal_actions(round, seat, limit=start + size + 1) if round is not None and is_on else []
+        legal = keeper.legal_actions(seat, limit=start + size + 1)
         answer = pb.ListLegalActionsResponse(sequence=sequence)
         is_last = len(legal) <= start + size
-        if keeper.window.held_by(seat):
-            legal = keeper.window.still_open(seat, legal)
         answer.legal_actions.MergeFromString(legal_bytes(legal[start : start + size], complete=is_last))
         answer.next_page_token = "" if is_last else f"{sequence}-{start + size}"
         return answer

@@ -37,13 +37,20 @@ class ClockFace(NamedTuple):
 
 
 def view_bytes(
-    game: Game, seat: int | None, legal: Sequence[Action], *, table: bytes, sequence: int, clock: bytes
+    game: Game,
+    seat: int | None,
+    legal: Sequence[Action],
+    *,
+    table: bytes,
+    sequence: int,
+    clock: bytes,
+    with_variants: bool = True,
 ) -> bytes:
     """The game's round as the seat sees it (None: a spectator), serialized: `view.seat_view` as the contract has it.
 
     `legal` is what the seat may do. Of what is hidden this reads the seat's own hand and nothing else; a test compares
     it with `seat_view`, another exchanges hidden cards. `table` and `clock` are pieces of their own, see `table_piece`
-    and `clock_piece`.
+    and `clock_piece`. Raises VariantError when the fields of a variant cannot be had.
     """
     round = game.round
     assert round is not None
@@ -75,7 +82,7 @@ def view_bytes(
         pieces.append(_PHASES[_GAME_OVER if game.over else _PHASE[round.phase]])
         pieces.append(_WAITING[game.to_act()])
     if round.poll is not None or round.must_use or round.banned is not None or game.rules.views:
-        pieces.append(_rare_bytes(seat_view(game, seat)))
+        pieces.append(_rare_bytes(seat_view(game, seat, with_legal=False, with_variants=with_variants)))
     if seat is not None:
         hand = cards_of(round.hands[seat])
         listed = legal_bytes(legal, complete=len(legal) < LISTED_AT_MOST)
@@ -127,12 +134,16 @@ def view_into(
     table: str,
     sequence: int,
     clock: ClockFace | None,
+    with_variants: bool = True,
 ) -> None:
     """Writes the view into an empty message."""
     piece = b""
     if clock is not None:
         piece = clock_piece(varint(clock.time_left_ms), varint(clock.deadline_unix_ms), clock.finished_turns)
-    message.MergeFromString(view_bytes(game, seat, legal, table=table_piece(table), sequence=sequence, clock=piece))
+    written = view_bytes(
+        game, seat, legal, table=table_piece(table), sequence=sequence, clock=piece, with_variants=with_variants
+    )
+    message.MergeFromString(written)
 
 
 def _rare_bytes(view: View) -> bytes:
