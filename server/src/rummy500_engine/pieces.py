@@ -158,8 +158,14 @@ class Pieces:
             uses += 1 + others * others
         for meld in melds:
             if meld.fits >> card & 1 or (meld.kind is Kind.RUN and suit_of(meld.placed[0].face) == suit):
-                uses += sum([1 for _ in self.lay_offs_with(hand, meld, card, chains=True)])
+                uses += self._count_lay_offs(hand, meld, card)
         return uses
+
+    def _count_lay_offs(self, hand: Mask, meld: Meld, card: Card) -> int:
+        """At how many ends of the meld the card can be laid off, others of the hand leading up to it."""
+        if meld.kind is Kind.SET:
+            return len(meld.ends_taking(card))
+        return sum([1 for side in _ENDS if self._chain(hand, meld, card, side) is not None])
 
     def can_use(self, hand: Mask, card: Card, melds: Sequence[Meld]) -> bool:
         """Whether the card can be melded or laid off on one of these melds at all, other cards of the hand helping."""
