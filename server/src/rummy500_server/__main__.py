@@ -26,6 +26,7 @@ from rummy500_server.app import App, CannotListen, open_app
 from rummy500_server.journal_sqlite import JournalUnusable
 from rummy500_server.logs import configure_logs
 from rummy500_server.settings import BadSetting, Settings, add_flags, read_settings
+from rummy500_server.stalled import StalledTables
 from rummy500_server.watchdog import Watchdog
 
 SWITCH_INTERVAL = 0.0005
@@ -76,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _serve(settings: Settings, *, ready_file: Path | None, with_stdin: bool) -> None:
     app = await open_app(settings)
-    watchdog = Watchdog(settings.stall_seconds)
+    watchdog = Watchdog(settings.stall_seconds, StalledTables(settings))
     watchdog.start()
     stopping = asyncio.Event()
     signals = _Signals(stopping)

@@ -46,6 +46,7 @@ from rummy500_server.services.play import PlayServicer
 from rummy500_server.services.rules import RulesServicer
 from rummy500_server.services.table import TableServicer
 from rummy500_server.settings import IN_MEMORY, Settings
+from rummy500_server.stalled import StalledTables
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -129,6 +130,7 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None, timer:
         for add in SERVICES:
             app.service_names.append(await add(app))
         await app.lobby.open()
+        await app.lobby.end_stalled(StalledTables(settings))
         for begin in app.openers:
             begin()
     except BaseException:

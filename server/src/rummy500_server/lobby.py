@@ -7,6 +7,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +28,7 @@ from rummy500_server.requests import RequestMemory
 from rummy500_server.results import Termination
 from rummy500_server.rules_wire import Choice
 from rummy500_server.settings import Settings
+from rummy500_server.stalled import StalledTables
 from rummy500_server.status import Failure, Reason, bad_request
 from rummy500_server.table import FoldMismatch, Table, TableState, fold
 
@@ -80,6 +82,7 @@ class Lobby:
         self._unfinished: dict[str, str] = {}
         """The owner of each table that is not over, in memory or not."""
         self._waking: asyncio.Task[None] | None = None
+        self._stalled: dict[str, str] = {}
 
     # --- from the start to the end
 
@@ -91,6 +94,15 @@ class Lobby:
         unfinished = [name for name, _ in await self._journal.documents(OPEN_TABLE)]
         self._unfinished = {name: documents[name].owner for name in unfinished if name in documents}
         self._waking = asyncio.create_task(self._wake(list(self._unfinished)))
+
+    async def end_stalled(self, stalled: StalledTables) -> None:
+        """Ends the tables that held a server up, before anything is played at them again."""
+        self._stalled = stalled.read()
+        for name in self._stalled:
+            with suppress(Failure):
+                await (await self.table(name)).scribe.durable()
+        self._stalled = {}
+        stalled.forget()
 
     async def _wake(self, names: Iterable[str]) -> None:
         for name in names:
@@ -164,7 +176,10 @@ class Lobby:
             raise Failure(Reason.TABLE_BROKEN, sentence) from error
         keeper = Keeper(table, self.commits, written=len(lines), timer=self._timer)
         self._adopt(keeper)
-        keeper.resume()
+        if name in self._stalled:
+            keeper.close(Termination.SERVER_FAULT, f"it held the whole server up: {self._stalled[name]}")
+        else:
+            keeper.resume()
         return keeper
 
     def _adopt(self, keeper: Keeper) -> None:

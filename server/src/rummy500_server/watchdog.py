@@ -15,6 +15,8 @@ from types import FrameType
 import structlog
 
 from rummy500_catalog.offers import VARIANTS
+from rummy500_server.keeper import Keeper
+from rummy500_server.stalled import StalledTables
 
 EXIT_STATUS = 3
 
@@ -22,10 +24,12 @@ log = structlog.stdlib.get_logger("rummy500")
 
 
 class Watchdog(threading.Thread):
-    """Ends the process when its loop has not turned for `seconds`. Made in the loop's thread."""
+    """Ends the process when its loop has not turned for `seconds`. Made in the loop's thread. `stalled` is told of the
+    table and of the variant that held it up, so that the table does not hold up the next process too."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, stalled: StalledTables) -> None:
         super().__init__(name="watchdog", daemon=True)
+        self._stalled = stalled
         self._seconds, self._step = seconds, seconds / 8
         self._loop, self._watched = asyncio.get_running_loop(), threading.get_ident()
         self._turned = time.monotonic()
@@ -52,10 +56,14 @@ class Watchdog(threading.Thread):
 
     def _bark(self) -> None:
         frame = sys._current_frames().get(self._watched)
+        held_up_by, table = culprit(frame), table_of(frame)
+        if table:
+            self._stalled.note(table, held_up_by)
         log.critical(
             "server.stalled",
             seconds=self._seconds,
-            held_up_by=culprit(frame),
+            held_up_by=held_up_by,
+            table=table,
             stack="".join(traceback.format_stack(frame)),
         )
         os._exit(EXIT_STATUS)
@@ -70,6 +78,15 @@ def culprit(frame: FrameType | None) -> str:
             if f"{module}.".startswith(f"{variant}."):
                 return f"{each.f_code.co_qualname} of {module}, distribution {distribution}"
     return "the server itself"
+
+
+def table_of(frame: FrameType | None) -> str:
+    """The table that was at work; empty: none."""
+    for each in _outwards(frame):
+        for keeper in (each.f_locals.get("self"), each.f_locals.get("keeper")):
+            if isinstance(keeper, Keeper):
+                return keeper.table.name
+    return ""
 
 
 def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
