@@ -108,11 +108,13 @@ def cards_of(hand: Mask) -> list[Card]:
             *lanes[0x3_0000 | hand >> 48],
         ]
     cards = []
+    twins = hand > DISTINCT
     while hand:
         bit = hand & -hand
         cards.append((bit.bit_length() - 1) % COPY_BITS)
         hand ^= bit
-    cards.sort()
+    if twins:
+        cards.sort()
     return cards
 
 

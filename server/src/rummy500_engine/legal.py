@@ -31,6 +31,7 @@ from rummy500_engine.cards import (
     DISTINCT,
     JOKER,
     JOKER_BIT,
+    LANE_BITS,
     NATURALS,
     Card,
     card_text,
@@ -152,7 +153,8 @@ def _joker_plays(round: Round, seat: int, *, free: bool) -> Iterator[Action]:
             yield meld
 
 
-_SUIT_DISCARDS: Final[dict[int, tuple[Discard, ...]]] = {}
+_SUIT_DISCARDS: Final[list[list[tuple[Discard, ...] | None]]] = [[None] * (1 << 14) for _ in range(4)]
+"""By suit and by the lane of its cards, filled in when asked for. The joker is the fourteenth of spades."""
 
 
 def _discards(round: Round, seat: int) -> list[Discard]:
@@ -168,17 +170,15 @@ def _discards(round: Round, seat: int) -> list[Discard]:
         if rules.vetoes or rules.going_out is GoingOut.DISCARD_UNPLAYABLE:
             return [DISCARDS[card] for card in cards_of(hand) if discard_refusal(round, seat, card) is None]
     found: list[Discard] = []
-    suit = 0
-    while hand:
-        lane = hand & 0xFFFF
+    for suit in range(4):
+        lane = hand & 0x3FFF
         if lane:
-            key = suit << 16 | lane
-            discards = _SUIT_DISCARDS.get(key)
+            discards = _SUIT_DISCARDS[suit][lane]
             if discards is None:
-                discards = _SUIT_DISCARDS[key] = tuple([DISCARDS[card] for card in cards_of(lane << 16 * suit)])
+                discards = tuple([DISCARDS[card] for card in cards_of(lane << LANE_BITS * suit)])
+                _SUIT_DISCARDS[suit][lane] = discards
             found += discards
-        hand >>= 16
-        suit += 1
+        hand >>= LANE_BITS
     return found
 
 
