@@ -46,6 +46,14 @@ _POLL: Final = Phase.POLL
 _OVER: Final = Phase.OVER
 
 
+ROUND_FIELDS: Final = (
+    "_pending_polls", "banned", "dealer", "end", "ending", "first_play", "fits", "hands", "known", "laid",
+    "laid_points", "melds", "must_use", "next_seat", "number", "opened", "out", "phase", "pile", "poll",
+    "recycled", "rules", "seed", "states", "stock", "taken", "target", "turn", "turns_played",
+)  # fmt: skip
+"""All that a round is. A compiled class does not tell."""
+
+
 class Round:
     """The full state of a round; never shown to anybody whole (`view.seat_view` makes what one seat sees).
 
@@ -54,11 +62,7 @@ class Round:
     deepest card taken, `banned` the face that may not be discarded, `laid` the numbers of the melds laid.
     """
 
-    __slots__ = (
-        "_pending_polls", "banned", "dealer", "end", "ending", "first_play", "fits", "hands", "known", "laid",
-        "laid_points", "melds", "must_use", "next_seat", "number", "opened", "out", "phase", "pile", "poll",
-        "recycled", "rules", "seed", "states", "stock", "taken", "target", "turn", "turns_played",
-    )  # fmt: skip
+    __slots__ = ROUND_FIELDS
 
     def __init__(self, rules: Rules, *, number: int, dealer: int, seed: bytes) -> None:
         seats = rules.players

@@ -18,7 +18,7 @@ from rummy500_engine.legal import canonical, refusal
 from rummy500_engine.melds import Kind, Meld
 from rummy500_engine.notation import read_action, write_action
 from rummy500_engine.refusals import Refused
-from rummy500_engine.round import Round
+from rummy500_engine.round import ROUND_FIELDS, Round
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import AceEnds, Phase
 from rummy500_engine.view import seat_view
@@ -39,7 +39,7 @@ def state_of(game: Game) -> dict[str, Any]:
 
 
 def round_state(round: Round) -> dict[str, Any]:
-    return {name: _frozen(getattr(round, name)) for name in Round.__slots__ if name != "rules"}
+    return {name: _frozen(getattr(round, name)) for name in ROUND_FIELDS if name != "rules"}
 
 
 def _frozen(value: Any) -> Any:
@@ -218,7 +218,7 @@ def check_clone(game: Game, seat: int, action: Action) -> None:
     round = round_of(game)
     before = state_of(game)
     copy = round.clone()
-    for name in Round.__slots__:
+    for name in ROUND_FIELDS:
         assert getattr(copy, name) == getattr(round, name), f"the copy differs in {name}"
     told = copy.apply(seat, action)
     assert state_of(game) == before, "playing on with a copy changed the original"
