@@ -19,7 +19,7 @@ from rummy500.v1.play_service_pb2 import (
     WatchResponse,
 )
 from rummy500.v1.table_service_pb2 import LeaveTableRequest
-from rummy500.v1.view_pb2 import View
+from rummy500.v1.view_pb2 import PHASE_CALL, View
 from rummy500_client.connection import Connection, new_secret
 from rummy500_client.displays import Display
 from rummy500_client.errors import ClientError, ServerRefused
@@ -192,9 +192,12 @@ class Session:
         request = ActRequest(table=self._table, actions=actions, request_id=new_secret())
         if self._must_decide:
             request.expected_sequence = self._view.sequence
+        request.with_view = self._view.phase == PHASE_CALL
         response = self._send(request)
         self._awaited = response.sequence
         self._asked = False
+        if response.HasField("view") and response.sequence == self._view.sequence:
+            self._look(response.view)  # an answer in a call window is no event: nothing else tells that it was given
         if response.HasField("refusal"):
             self._display.refused(response.refusal.code, response.refusal.sentence)
         elif response.stop in _STOPS:
