@@ -104,7 +104,8 @@ async def test_a_bot_that_fails_costs_its_own_seat(
 ) -> None:
     others = [builtin(f"easy{number}", "easy") for number in range(1, players)]
     async with stream_bot(channel, "bad", answer):
-        match = await run(matches, plan(connected("bad", "bad"), *others, deals=1, clock=QUICK))
+        clock = QUICK if answer is silent else table_pb2.ClockSettings()
+        match = await run(matches, plan(connected("bad", "bad"), *others, deals=1, clock=clock))
 
     games = match.games_planned
     assert match.state == match_pb2.MATCH_STATE_FINISHED
