@@ -23,7 +23,7 @@ from rummy500_engine.cards import (
     remove,
     without,
 )
-from rummy500_engine.finish import Search, TurnState, can_finish, can_lay_off_on, finished, fits_some_meld, reachable
+from rummy500_engine.finish import Search, TurnState, can_finish, can_lay_off_on, decide, fits_some_meld, reachable
 from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.pieces import pieces_of
 from rummy500_engine.refusals import Refusal, Refused
@@ -125,12 +125,14 @@ def _takes_that_owe_all(round: Round, seat: int) -> list[int]:
     search = Search(round.rules)
     for index in range(len(round.pile) - 1, -1, -1):
         card = round.pile[index]
+        possible = False
         if plan is not None:
             melds = (*plan.melds, *plan.own)
             more = plan._replace(hand=add(plan.hand, card), must=1 << card, banned=None, melds=melds, own=())
-            plan = search.finished(more)
-        plan = plan or finished_take(round, seat, index, search)
-        if plan is not None or (round.rules.actions and can_take(round, seat, index)):
+            possible, plan = decide(round.rules, more, search)
+        if not possible:
+            possible, plan = _decide_take(round, seat, index, search)
+        if possible or (round.rules.actions and can_take(round, seat, index)):
             usable.append(index)
     return usable
 
@@ -140,7 +142,7 @@ def can_take(round: Round, seat: int, index: int) -> bool:
     rules = round.rules
     if not rules.vetoes:
         usable = _is_plainly_usable(round, seat, index, hand=_hand_after(round, seat, index))
-        if usable or (usable is None and finished_take(round, seat, index, Search(rules)) is not None):
+        if usable or (usable is None and _decide_take(round, seat, index, Search(rules))[0]):
             return True
         if not rules.actions:
             return False
@@ -168,11 +170,11 @@ def _is_plainly_usable(round: Round, seat: int, index: int, *, hand: Mask) -> bo
     return None
 
 
-def finished_take(round: Round, seat: int, index: int, search: Search) -> TurnState | None:
-    """A turn that begins with this take and meets its duties, if there is one."""
+def _decide_take(round: Round, seat: int, index: int, search: Search) -> tuple[bool, TurnState | None]:
+    """Whether a turn that begins with this take can be finished, and one way in which it is, if one came to hand."""
     hand = _hand_after(round, seat, index)
     if _is_plainly_usable(round, seat, index, hand=hand) is False:
-        return None
+        return False, None
     must = duty_of(round, index)
     duty = round.rules.take_duty
     state = TurnState(
@@ -186,7 +188,7 @@ def finished_take(round: Round, seat: int, index: int, search: Search) -> TurnSt
         first_play=duty.first_play and bool(must),
         new_meld=duty.new_meld,
     )
-    return search.finished(state)
+    return decide(round.rules, state, search)
 
 
 # --- discards
@@ -260,7 +262,7 @@ def spare_cards(round: Round, seat: int) -> Mask:
         return 0
     melds = tuple(round.melds)
     state = _turn_state(round, seat, hand=round.hands[seat], must=round.must_use, melds=melds, points=None)
-    plan = finished(round.rules, state)
+    _, plan = decide(round.rules, state, Search(round.rules))
     return plan.hand if plan is not None else 0
 
 

@@ -1,0 +1,63 @@
+"""The cover decided rank by rank says what the search says, which is checked against a naive one elsewhere."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from tests.engine.tables import rules_of, variant
+
+from rummy500_engine.cards import hand_of
+from rummy500_engine.cover import can_cover
+from rummy500_engine.finish import Search, TurnState
+from rummy500_engine.melds import Meld
+from rummy500_engine.plugins import Plugin
+from rummy500_engine.rules import Rules
+from rummy500_engine.terms import AceEnds, Pack, Sets
+
+POSITIONS = 4_000 if os.environ.get("RUMMY500_LONG") else 400
+
+TABLES: dict[str, Plugin | None] = {
+    "classic": None,
+    "two packs": variant("v", pack=Pack(decks=2)),
+    "two packs, equal cards in sets": variant("v", pack=Pack(decks=2), sets=Sets(4, True)),
+    "two packs, sets without limit": variant("v", pack=Pack(decks=2), sets=Sets(None, True)),
+    "three packs": variant("v", pack=Pack(decks=3)),
+    "low aces": variant("v", ace_ends=AceEnds.LOW_ONLY),
+    "high aces": variant("v", ace_ends=AceEnds.HIGH_ONLY),
+}
+
+
+def state_of(rules: Rules, dice: random.Random) -> TurnState:
+    """A hand of few ranks, so that its cards have to do with each other, some of it owed, and melds on the table."""
+    ranks = range(dice.choice((5, 9, 13)))
+    pack = [card for card in rules.pack if card % 16 in ranks or dice.random() < 0.2]
+    dice.shuffle(pack)
+    melds: list[Meld] = []
+    for _ in range(dice.randint(0, 2)):
+        laid = dice.choice(rules.catalogue.natural_melds(hand_of(rules.pack)))
+        if all(laid.cards.count(card) <= pack.count(card) for card in laid.cards):
+            for card in laid.cards:
+                pack.remove(card)
+            melds.append(rules.catalogue.meld(len(melds) + 1, rules.catalogue.readings(laid)[0], 0))
+    hand = pack[: dice.randint(4, 14)]
+    owed = dice.sample(hand, dice.randint(1, min(6, len(hand)))) if hand else []
+    return TurnState(
+        seat=0, hand=hand_of(hand), must=hand_of(owed), target=None, banned=None, melds=tuple(melds), melded=True
+    )
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_what_can_be_covered_is_what_the_search_finds(table: str) -> None:
+    plugin = TABLES[table]
+    rules = rules_of(*([plugin] if plugin else []))
+    dice = random.Random(table)
+    applied = 0
+    for _ in range(POSITIONS):
+        state = state_of(rules, dice)
+        possible = can_cover(rules.catalogue, hand=state.hand, owed=state.must, melds=state.melds)
+        if possible is not None:
+            applied += 1
+            assert possible is (Search(rules).finished(state, patience=None) is not None), state
+    assert applied > POSITIONS * 0.9
