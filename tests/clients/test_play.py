@@ -60,11 +60,26 @@ def test_a_refused_action_is_explained_and_the_question_stands(state: Path) -> N
         anna.type("m 2C 3D 4H")
         anna.wait_for("refused, ")
         anna.wait_for("draw, ")
-        anna.type("nonsense")
-        anna.wait_for("refused, UNKNOWN_ACTION")
+        anna.type("d")
+        anna.wait_for("you draw ")
+
+
+def test_what_no_table_can_read_costs_no_refusal(state: Path) -> None:
+    with terminal("play", "--name", "anna", *SHORT, state=state) as anna:
+        for typed in ("nonsense", "x", "x ZZ", "draw; fnord", "t 9H@x", "m 7S 7H 7"):
+            anna.wait_for("draw, ")
+            anna.type(typed)
         anna.wait_for("draw, ")
         anna.type("d")
         anna.wait_for("you draw ")
+        assert "refused" not in anna.text
+
+
+def test_a_game_that_is_refused_leaves_no_file(state: Path) -> None:
+    for wrong in (("--players", "8"), ("--preset", "nope"), ("--bots", "nope")):
+        assert rummy500("play", *wrong, state=state).returncode == 1
+    kept = [path for path in (state / "rummy500").iterdir() if path.name.startswith("game-")]
+    assert kept == []
 
 
 def test_a_game_goes_on_after_ctrl_c(state: Path) -> None:

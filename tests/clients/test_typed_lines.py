@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rummy500_client.errors import ClientError
-from rummy500_client.typed import Aside, Wanted, read_json_line, read_line
+from rummy500_client.typed import Aside, Wanted, read_json_line, read_line, slip
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,19 @@ def test_a_script_may_send_json_or_notation(typed: str) -> None:
 def test_json_that_asks_for_nothing_is_refused(typed: str) -> None:
     with pytest.raises(ClientError):
         read_json_line(typed)
+
+
+@pytest.mark.parametrize(
+    "action",
+    ["draw", "take 10h@3", "meld 6S 7S JK=8S", "layoff AS m2 low", "call 8H with 9H TH", "DISCARD 6s", "fold 6S x"],
+)
+def test_notation_is_no_slip(action: str) -> None:
+    assert slip(action, ["fold"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("action", "told"),
+    [("hlep", "'hlep' is no command"), ("discard", "discard what?"), ("meld 7S 7X", "'7X' is no card")],
+)
+def test_a_slip_is_told(action: str, told: str) -> None:
+    assert slip(action).startswith(told)

@@ -125,7 +125,8 @@ class Words:
             case "clock_acted":
                 acted = event.clock_acted
                 why = _CLOCK.get(acted.reason, "time is up")
-                return f"{why}: the clock finishes the turn of {self.name(acted.seat)} ({acted.finished_turns} of 3)"
+                whose = "your turn" if acted.seat == self._own else f"the turn of {self.name(acted.seat)}"
+                return f"{why}: the clock finishes {whose} ({acted.finished_turns} of 3)"
             case "seat_forfeited":
                 forfeited = event.seat_forfeited
                 why = termination_text(forfeited.termination)

@@ -59,6 +59,7 @@ class TextDisplay:
         self._sheet = ScoreSheet()
         self._prompt = ""
         self._shown_turn: tuple[int, int] | None = None
+        self._is_hand_shown = False
 
     def seated(self, table: str, seat: int | None, names: Sequence[str]) -> None:
         self._names, self._seat = list(names), seat
@@ -76,6 +77,7 @@ class TextDisplay:
 
     def event(self, event: Event) -> None:
         self.remember(event)
+        self._is_hand_shown = False
         told = Words(self._names, own=self._seat).event(event)
         if told:
             self._say(f"  {self._paint.cards(told)}")
@@ -89,7 +91,7 @@ class TextDisplay:
         if turn != self._shown_turn:
             self._shown_turn = turn
             self.view(view)
-        else:
+        elif not self._is_hand_shown:
             self.hand(view)
         clock = f", {view.clock.time_left_ms / 1000:.0f} s" if view.clock.time_left_ms else ""
         self._ask(f"{phase_text(view)}{clock}> ")
@@ -98,10 +100,12 @@ class TextDisplay:
         for line in view_lines(view, self._names, self._paint):
             self._say(line)
         self._say_duty(view)
+        self._is_hand_shown = True
 
     def hand(self, view: View) -> None:
         self._say(f"  hand:  {hand_text(view.hand, self._paint)}")
         self._say_duty(view)
+        self._is_hand_shown = True
 
     def _say_duty(self, view: View) -> None:
         duty = duty_text(view)
@@ -147,6 +151,7 @@ class TextDisplay:
         if self._prompt and not self._is_terminal:
             sys.stdout.write("\n")
         self._prompt = ""
+        self._is_hand_shown = False
 
 
 def grouped_legal(view: View) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Sequence
 from queue import SimpleQueue
 
 import grpc
@@ -23,7 +24,7 @@ from rummy500.v1.view_pb2 import PHASE_CALL, View
 from rummy500_client.connection import Connection, new_secret
 from rummy500_client.displays import Display
 from rummy500_client.errors import ClientError, ServerRefused
-from rummy500_client.typed import Aside, Wanted, read_input, read_json_line, read_line
+from rummy500_client.typed import Aside, Wanted, read_input, read_json_line, read_line, slip
 from rummy500_client.watching import ConnectionBack, ConnectionLost, Seen, TypedLine, WatchEnded, Watcher
 
 ATTEMPTS, ACT_SECONDS = 5, 15.0
@@ -49,6 +50,7 @@ class Session:
         self._secret = secret
         self._display = display
         self._past = past
+        self._is_json = is_json
         self._read = read_json_line if is_json else read_line
         # A person is answered at once; the lines of a script wait until its seat is asked.
         self._lines_wait = not is_json and not sys.stdin.isatty()
@@ -167,9 +169,17 @@ class Session:
             case Aside(name):
                 self._aside(name)
             case Wanted(actions):
+                self._find_slips(actions)
                 self._act([Action(text=action) for action in actions])
             case None:
                 pass
+
+    def _find_slips(self, actions: Sequence[str]) -> None:
+        """Raises ClientError for what a person cannot have meant; a script is answered by the server."""
+        others = [part.text.partition(" ")[0] for part in self._view.legal_actions.others]
+        slips = [] if self._is_json else [told for action in actions if (told := slip(action, others))]
+        if slips:
+            raise ClientError(slips[0])
 
     def _aside(self, name: str) -> None:
         match name:

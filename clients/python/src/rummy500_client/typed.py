@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from queue import SimpleQueue
 
 from rummy500_client.errors import ClientError
+from rummy500_client.notation import card_number
 from rummy500_client.watching import Seen, TypedLine
 
 SHORT = {
@@ -40,9 +43,14 @@ ASIDES = {
 """Commands that are no action at the table."""
 HELP = (
     "d draw · t CARD take from the pile · m CARDS meld · l CARD mN lay off · x CARD discard · p pass",
+    'c CARD mN, or c CARD with CARDS: call "Rummy!" · e CARD mN exchange a joker, where the table has these',
     "? what is legal · h hand · v table · s scores · q leave, to come back later · resign · help",
     "several actions in one line: m 7S 7H 7D; l 8C m2; x 4D · full notation works too: discard 6S",
 )
+
+_BARE = ("draw", "pass")
+"""Verbs that need no card."""
+_WHERE = re.compile(r"m\d+|low|high|with", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,28 @@ def read_line(text: str) -> Aside | Wanted | None:
 def _in_full(text: str) -> str:
     verb, *words = text.split()
     return " ".join((SHORT.get(verb.lower(), verb), *words))
+
+
+def slip(action: str, others: Iterable[str] = ()) -> str:
+    """Why no table can read a line of notation, or nothing; `others` are the verbs that variants add to the usual ones.
+
+    A slip of the fingers is not sent: five refusals in one turn would end it.
+    """
+    verb, *words = action.split()
+    if verb.lower() in others:
+        return ""
+    if verb.lower() not in SHORT.values():
+        return f"'{verb}' is no command: `?` shows what is legal now, `help` the commands"
+    if not words and verb.lower() not in _BARE:
+        return f"{verb} what? `?` shows what is legal now"
+    wrong = next((word for word in words if not _WHERE.fullmatch(word) and not _is_card(word)), "")
+    return f"'{wrong}' is no card: write TH for the ten of hearts, JK for a joker" if wrong else ""
+
+
+def _is_card(word: str) -> bool:
+    card, _, place = word.partition("@")
+    faces = card.split("=")
+    return all(card_number(face) is not None for face in faces) and (not place or place.isdecimal())
 
 
 def read_json_line(text: str) -> Aside | Wanted | None:

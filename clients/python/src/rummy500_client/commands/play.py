@@ -70,10 +70,15 @@ def run(arguments: argparse.Namespace) -> int:
     database = str(Path(arguments.database).absolute()) if arguments.database else ""
     if not arguments.server and not database:
         database = _database_for_a_game()
-    with server_for(arguments.server, database=database) as address:
-        with Connection(address, token=token()) as connection:
-            seat = _sit_down(arguments, connection, database)
-        return _play(arguments, address, seat, is_resumed=False)
+    taken: SavedSeat | None = None
+    try:
+        with server_for(arguments.server, database=database) as address:
+            with Connection(address, token=token()) as connection:
+                taken = _sit_down(arguments, connection, database)
+            return _play(arguments, address, taken, is_resumed=False)
+    finally:
+        if taken is None:  # there is nothing to come back to
+            _remove_game(database)
 
 
 def _saved(arguments: argparse.Namespace) -> SavedSeat:
@@ -110,7 +115,7 @@ def _sit_down(arguments: argparse.Namespace, connection: Connection, database: s
         remember_seat(seat)
         if not arguments.join:
             _seat_bots(arguments, connection, joined.table)
-    except ClientError:
+    except (ClientError, KeyboardInterrupt):
         forget(seat)
         raise
     return seat
@@ -203,6 +208,11 @@ def _come_back(seat: SavedSeat) -> str:
 def forget(seat: SavedSeat) -> None:
     """The game is over: its secret is of no more use, nor is the file of a private one that lies in our directory."""
     forget_seat(seat)
-    directory = Path(seat.database).parent if seat.database else None
+    _remove_game(seat.database)
+
+
+def _remove_game(database: str) -> None:
+    """Removes the file of a private game if it lies in our directory."""
+    directory = Path(database).parent if database else None
     if directory is not None and directory.parent == state_directory() and directory.name.startswith("game-"):
         shutil.rmtree(directory, ignore_errors=True)
