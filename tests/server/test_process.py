@@ -58,6 +58,7 @@ async def test_a_second_server_on_the_same_port_is_refused(running: ServerProces
     host, port = running.address.rsplit(":", 1)
     sentence = await refused_start("--port", port, "--database", str(tmp_path / "other.db"))
     assert sentence == f"rummy500-server: cannot listen on {host}:{port}: Address already in use"
+    assert not (tmp_path / "other.db").exists()
 
 
 async def test_a_second_server_on_the_same_database_is_refused(tmp_path: Path) -> None:

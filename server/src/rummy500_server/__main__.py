@@ -22,7 +22,7 @@ from pathlib import Path
 
 import structlog
 
-from rummy500_server.app import App, CannotListen, open_app
+from rummy500_server.app import App, CannotListen, open_app, try_address
 from rummy500_server.journal_sqlite import JournalUnusable
 from rummy500_server.logs import configure_logs
 from rummy500_server.settings import BadSetting, Settings, add_flags, read_settings
@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _serve(settings: Settings, *, ready_file: Path | None, with_stdin: bool) -> None:
+    try_address(settings.host, settings.port)  # before there is a database that nobody needs
     app = await open_app(settings)
     watchdog = Watchdog(settings.stall_seconds, StalledTables(settings))
     watchdog.start()

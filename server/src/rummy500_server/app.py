@@ -217,20 +217,24 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
     ]
 
 
-def _listen(server: grpc.aio.Server, host: str, port: int) -> int:
+def try_address(host: str, port: int) -> None:
+    """Raises CannotListen. gRPC says nothing of why it cannot bind; a plain socket does."""
     try:
-        _try_address(host, port)
+        _bind_and_let_go(host, port)
     except OSError as error:
         reason = error.strerror or str(error)
         raise CannotListen(f"cannot listen on {address_of(host, port)}: {reason}") from error
+
+
+def _listen(server: grpc.aio.Server, host: str, port: int) -> int:
+    try_address(host, port)
     try:
         return server.add_insecure_port(address_of(host, port))
     except RuntimeError as error:
         raise CannotListen(f"cannot listen on {address_of(host, port)}: {error}") from error
 
 
-def _try_address(host: str, port: int) -> None:
-    """gRPC says nothing of why it cannot bind; a plain socket does."""
+def _bind_and_let_go(host: str, port: int) -> None:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     with socket.socket(family, kind, protocol) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
