@@ -111,6 +111,19 @@ def test_a_command_that_does_not_start_is_told(state: Path) -> None:
     assert match["reports"][0]["kind"] == "TERMINATION_START_FAILURE"
 
 
+def test_a_match_without_a_game_shows_no_table(state: Path) -> None:
+    ended = rummy500("match", "run", "--bot", "cmd:./nothere", "--bot", "builtin:easy", "--deals", "1", state=state)
+    head, why = ended.stdout.splitlines()
+    assert "1 deal, each in 2 seatings" in head
+    assert head.endswith(", failed")
+    assert why == "bot nothere: a bot's program did not start: ./nothere: No such file or directory"
+
+
+def test_one_deal_has_no_interval(state: Path) -> None:
+    ended = rummy500("match", "run", *("--bot", "builtin:easy") * 2, "--deals", "1", state=state)
+    assert " to " not in ended.stdout
+
+
 def test_ctrl_c_stops_everything_that_was_started(state: Path) -> None:
     bot = bot_file(
         state, "Slow", "print(os.getpid(), file=open('thinking', 'w'), flush=True)", "threading.Event().wait()"
@@ -144,7 +157,7 @@ def test_matches_are_listed_shown_and_their_records_fetched(server: str, state: 
     listed = rummy500("match", "list", "--server", server, state=state)
     assert match["name"] in listed.stdout
     shown = rummy500("match", "show", match["name"], "--server", server, state=state)
-    assert "1 games to the target, each in 2 seatings" in shown.stdout
+    assert "1 game to the target, each in 2 seatings" in shown.stdout
     fetched = rummy500("match", "records", match["name"], "--server", server, "--out", "all.jsonl", state=state)
     assert fetched.returncode == 0, fetched.stderr
     assert (state / "all.jsonl").read_text() == (state / match["records"]).read_text()

@@ -24,22 +24,25 @@ def progress_text(match: Match) -> str:
 
 def report_lines(match: Match) -> list[str]:
     """The result table with what belongs to it."""
-    unit = "games to the target" if match.plan.unit == MATCH_UNIT_GAME else "deals"
-    seatings = f"each in {match.seatings} seatings"
-    head = f"match {match.name}: {match.plan.deals} {unit}, {seatings}, seed {match.plan.seed}, {state_text(match)}"
-    lines = [head, *table_text(HEADS, [_row(result) for result in match.results])]
+    plural = "" if match.plan.deals == 1 else "s"
+    unit = f"game{plural} to the target" if match.plan.unit == MATCH_UNIT_GAME else f"deal{plural}"
+    played = f"{match.plan.deals} {unit}, each in {match.seatings} seatings"
+    lines = [f"match {match.name}: {played}, seed {match.plan.seed}, {state_text(match)}"]
+    if match.games_finished:
+        lines += table_text(HEADS, [_row(result, is_one_deal=match.plan.deals == 1) for result in match.results])
     if match.sentence:
         lines.append(match.sentence)
-    for report in match.reports:
+    for report in match.reports if match.games_finished else ():
         code = f", exit code {report.exit_code}" if report.HasField("exit_code") else ""
         lines.append(f"bot {report.bot}: {termination_text(report.kind)}{code}")
         lines += [f"  | {line}" for line in report.stderr_tail.strip().splitlines()[-5:]]
     return lines
 
 
-def _row(result: BotResult) -> list[str]:
+def _row(result: BotResult, *, is_one_deal: bool) -> list[str]:
     spent = f"{result.charged_ms / result.decisions:.1f}" if result.decisions else "-"
-    interval = f"{result.interval_low:+.2f} to {result.interval_high:+.2f}" if result.rounds else "-"
+    has_interval = result.rounds and not is_one_deal  # one observation says nothing of its spread
+    interval = f"{result.interval_low:+.2f} to {result.interval_high:+.2f}" if has_interval else "-"
     points = f"{result.points_per_round:+.2f}" if result.rounds else "-"
     counts = [str(result.rounds), str(result.wins), str(result.draws), str(result.refusals)]
     return [result.name, points, interval, *counts, spent, _terminations(result)]
@@ -51,4 +54,4 @@ def _terminations(result: BotResult) -> str:
         for count in result.terminations
         if count.termination != TERMINATION_NORMAL
     ]
-    return ", ".join(parts) or "all NORMAL"
+    return ", ".join(parts) or ("all NORMAL" if result.rounds else "-")
