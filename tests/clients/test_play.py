@@ -208,6 +208,17 @@ def test_lines_from_a_pipe_wait_for_their_turn(state: Path) -> None:
     assert "rummy500 play --resume" in ended.stdout
 
 
+def test_two_seats_taken_from_one_machine_are_both_come_back_to(server: str, state: Path) -> None:
+    table = rummy500("tables", "create", "--server", server, "--players", "2", state=state).stdout.strip()
+    for number, name in enumerate(("anna", "ben")):
+        joined = rummy500("tables", "join", "--server", server, table, "--name", name, state=state)
+        assert f"you have seat {number}" in joined.stdout, joined.stderr
+    assert f"rummy500 play --resume {table} --name ben" in joined.stdout
+    for number, name in enumerate(("anna", "ben")):
+        again = rummy500("play", "--resume", table, "--name", name, state=state, typed="q\n")
+        assert f"seat {number}" in again.stdout, again.stderr
+
+
 def test_a_table_is_watched_without_hands(server: str, state: Path) -> None:
     bots = ("--bot", "builtin:easy", "--bot", "builtin:random", "--option", "max_rounds=1")
     table = rummy500("tables", "create", "--server", server, *bots, state=state).stdout.strip()

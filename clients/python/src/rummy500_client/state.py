@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tempfile
 import time
 from collections.abc import Mapping
@@ -90,13 +91,20 @@ def _read_seat(row: Mapping[str, Any]) -> SavedSeat:
 
 
 def remember_seat(seat: SavedSeat) -> None:
-    kept = [other for other in saved_seats() if (other.server, other.table) != (seat.server, seat.table)]
+    kept = [other for other in saved_seats() if other.secret != seat.secret]
     stamped = SavedSeat(**{**asdict(seat), "saved_at": time.time()})
     _write_seats([stamped, *kept][:MOST_SEATS])
 
 
 def forget_seat(seat: SavedSeat) -> None:
-    _write_seats([other for other in saved_seats() if (other.server, other.table) != (seat.server, seat.table)])
+    _write_seats([other for other in saved_seats() if other.secret != seat.secret])
+
+
+def resume_command(seat: SavedSeat) -> str:
+    """What goes on with this seat, also when another seat of the table was taken from here."""
+    shared = [other for other in saved_seats() if (other.server, other.table) == (seat.server, seat.table)]
+    whose = f" --name {shlex.quote(seat.name)}" if len(shared) > 1 else ""
+    return f"rummy500 play --resume {seat.table}{whose}"
 
 
 def _write_seats(seats: list[SavedSeat]) -> None:

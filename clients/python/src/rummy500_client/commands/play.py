@@ -27,7 +27,7 @@ from rummy500_client.options import (
 )
 from rummy500_client.private_server import server_for
 from rummy500_client.session import Left, Session
-from rummy500_client.state import SavedSeat, forget_seat, remember_seat, saved_seats, state_directory
+from rummy500_client.state import SavedSeat, forget_seat, remember_seat, resume_command, saved_seats, state_directory
 
 INTERRUPTED = 130
 NO_BOTS = "none"
@@ -83,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _saved(arguments: argparse.Namespace) -> SavedSeat:
     for seat in saved_seats():
-        if arguments.resume in ("", seat.table) and arguments.server in ("", seat.server):
+        is_at = arguments.resume in ("", seat.table) and arguments.server in ("", seat.server)
+        if is_at and arguments.name in ("", seat.name):
             return seat
     what = f"table {arguments.resume}" if arguments.resume else "game"
     raise ClientError(f"no {what} is remembered here to go on with")
@@ -202,7 +203,7 @@ def _tell_free_seats(display: Display, table: Table, address: str) -> None:
 
 
 def _come_back(seat: SavedSeat) -> str:
-    return f"come back with: rummy500 play --resume {seat.table}"
+    return f"come back with: {resume_command(seat)}"
 
 
 def forget(seat: SavedSeat) -> None:

@@ -34,7 +34,7 @@ from rummy500_client.options import (
     read_seated_bot,
 )
 from rummy500_client.screen import table_text
-from rummy500_client.state import SavedSeat, remember_seat
+from rummy500_client.state import SavedSeat, remember_seat, resume_command
 
 
 def add(subparsers: Subparsers) -> None:
@@ -149,7 +149,7 @@ def run_join(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"table": seat.table, "seat": seat.seat}))
     else:
-        print(f"you have seat {seat.seat} of table {seat.table}; play with: rummy500 play --resume {seat.table}")
+        print(f"you have seat {seat.seat} of table {seat.table}; play with: {resume_command(seat)}")
     return 0
 
 
