@@ -94,8 +94,10 @@ def test_a_bot_that_hangs_costs_its_own_games_only(state: Path) -> None:
 
 def test_a_bot_that_answers_nonsense_costs_its_own_games_only(state: Path) -> None:
     bot = bot_file(state, "Silly", "return 'discard the lot'")
-    code, match, _ = run_match("--bot", bot, "--bot", "builtin:easy", "--deals", "1", state=state)
+    code, match, errors = run_match("--bot", bot, "--bot", "builtin:easy", "--deals", "1", state=state)
     assert code == 0
+    assert errors.startswith("rummy500: bot Silly had 30 answers refused; it last said: ")
+    assert "UNKNOWN_ACTION" in errors
     silly, easy = match["results"]
     assert terminations(silly) == {"ILLEGAL_ACTION"}
     assert int(silly["refusals"]) == 2 * 3 * 5

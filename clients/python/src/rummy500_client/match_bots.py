@@ -171,8 +171,12 @@ class BotProcess:
                 self._tail = (self._tail + chunk)[-TAIL_BYTES:]
         code = process.wait()
         if not self._is_stopped:
-            tail = self._tail.decode("utf-8", errors="replace")
-            self._ended(Ended(self.spec, self.seating, code, tail))
+            self._ended(Ended(self.spec, self.seating, code, self.stderr_tail))
+
+    @property
+    def stderr_tail(self) -> str:
+        """What it last wrote to its standard error."""
+        return self._tail.decode("utf-8", errors="replace")
 
     def ask_to_stop(self) -> None:
         self._is_stopped = True

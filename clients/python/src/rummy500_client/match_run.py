@@ -127,6 +127,7 @@ class MatchRunner:
                     self._match = match
                     self._progress.show(match)
                     if match.state not in _GOING_ON:
+                        self._tell_refused(match)
                         return match
 
     def _watch(self, name: str) -> None:
@@ -179,6 +180,14 @@ class MatchRunner:
         what = "ended in mid-match" if has_started else "does not start"
         code = "" if ended.exit_code is None else f" (exit code {ended.exit_code})"
         self._progress.tell(f"bot {ended.spec.name} {what}{code}: {lines[-1] if lines else 'it says nothing'}")
+
+    def _tell_refused(self, match: Match) -> None:
+        """What a bot with refusals last said, for nobody sees the standard error of a bot that goes on."""
+        for result in match.results:
+            tails = [process.stderr_tail for process in self._processes if process.spec.name == result.name]
+            said = next((lines[-1] for tail in tails if (lines := tail.strip().splitlines())), "")
+            if result.refusals and said and result.name not in self._told:
+                self._progress.tell(f"bot {result.name} had {result.refusals} answers refused; it last said: {said}")
 
     def _cancel(self) -> None:
         if self._match is None or self._match.state not in _GOING_ON:
