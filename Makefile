@@ -21,6 +21,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install -q --upgrade "pip>=25.1"
 
 $(INSTALLED): $(BIN)/python $(addsuffix /pyproject.toml,$(DISTS)) proto/hatch_build.py
+	@echo "installing into $(VENV): this takes minutes the first time"
 	$(BIN)/python -m pip install -q $(addprefix -e ./,$(DISTS)) --group dev
 	@touch $@
 
