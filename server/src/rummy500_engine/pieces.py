@@ -39,6 +39,7 @@ class Pieces:
             for rank in range(13)
         )
         """For each rank the runs that hold it, as `MeldCatalogue.windows`."""
+        self._runs_with: dict[int, int] = {}
 
     def melds_with(self, hand: Mask, card: Card) -> Iterator[LayMeld]:
         """Melds of the hand that hold the card."""
@@ -144,8 +145,8 @@ class Pieces:
         jokers = count(hand, JOKER)
         lane = hand >> suit * LANE_BITS & LANE
         least = self.catalogue.jokers.min_natural
-        uses = 0
-        for window, _, length in self.windows[rank]:
+        uses = self._count_runs(lane, rank) if not jokers else 0
+        for window, _, length in self.windows[rank] if jokers else ():
             missing = (window & ~lane).bit_count()
             if missing <= jokers and length - missing >= least:
                 uses += 1
@@ -161,11 +162,36 @@ class Pieces:
                 uses += self._count_lay_offs(hand, meld, card)
         return uses
 
+    def _count_runs(self, lane: int, rank: int) -> int:
+        key = lane << 4 | rank
+        runs = self._runs_with.get(key)
+        if runs is None:
+            runs = self._runs_with[key] = sum([1 for window, _, _ in self.windows[rank] if window & lane == window])
+        return runs
+
     def _count_lay_offs(self, hand: Mask, meld: Meld, card: Card) -> int:
         """At how many ends of the meld the card can be laid off, others of the hand leading up to it."""
         if meld.kind is Kind.SET:
             return len(meld.ends_taking(card))
-        return sum([1 for side in _ENDS if self._chain(hand, meld, card, side) is not None])
+        if hand >> JOKER & 1:
+            return sum([1 for side in _ENDS if self._chain(hand, meld, card, side) is not None])
+        if suit_of(meld.placed[0].face) != suit_of(card):
+            return 0
+        lane, rank, uses = hand >> suit_of(card) * LANE_BITS, rank_of(card), 0
+        lowest, highest = self.catalogue.free_positions(meld.start, meld.length)
+        position = meld.start - 1
+        while position >= lowest and lane >> position % 13 & 1:
+            if position % 13 == rank:
+                uses += 1
+                break
+            position -= 1
+        position = meld.start + meld.length
+        while position <= highest and lane >> position % 13 & 1:
+            if position % 13 == rank:
+                uses += 1
+                break
+            position += 1
+        return uses
 
     def can_use(self, hand: Mask, card: Card, melds: Sequence[Meld]) -> bool:
         """Whether the card can be melded or laid off on one of these melds at all, other cards of the hand helping."""
