@@ -26,6 +26,7 @@ LONG = bool(os.environ.get("RUMMY500_LONG"))
 GAMES_OF_A_PAIR = 10 if LONG else 1
 SETS = 1_000 if LONG else 60
 BATCHES = 6
+MOST_MINIMUM = 250
 
 CATALOG = Catalog()
 BASE = CATALOG.plugin("classic")
@@ -57,6 +58,8 @@ def play(rules: Rules, dice: random.Random, *, secret: bytes, often: int = 4) ->
 def table_at_random(plugins: Sequence[Plugin], dice: random.Random) -> Rules | RulesRefused:
     """A table of these variants for any number of players that lets them be."""
     options = random_options(BASE, plugins, dice)
+    if "meld-first.minimum" in options:  # far more than a hand holds is another table without melds
+        options["meld-first.minimum"] = int(options["meld-first.minimum"]) % (MOST_MINIMUM + 1)
     made: Rules | RulesRefused = RulesRefused("no table was tried")
     for players in dice.sample(range(2, 9), 7):
         made = table_of(BASE, plugins, players=players, options=options)

@@ -51,7 +51,7 @@ class Reach:
     """The most points that melds can bring, at one table; it remembers hands that it has judged."""
 
     def __init__(self, rules: Rules) -> None:
-        catalogue = rules.catalogue
+        catalogue = self.catalogue = rules.catalogue
         self.single = rules.first_meld.single
         self.largest_set = rules.sets.largest
         self.identical = rules.sets.identical
@@ -95,6 +95,10 @@ class Reach:
         if needed <= 0:
             return True
         cards = cards_of(hand)
+        if not jokers:
+            usable = self.catalogue.meldable(hand)
+            cards = [card for card in cards if usable >> card & 1]
+            hand = hand_of(cards)
         if sum([self.worth[card] for card in cards]) < needed:
             return False
         key = (hand, jokers)
