@@ -50,7 +50,7 @@ def sentences(rules: Rules) -> list[Line]:
 
 
 def _aim(rules: Rules) -> str:
-    whose = "The side" if len(set(rules.sides)) < rules.players else "Whoever"
+    whose = "The side" if len(set(rules.sides)) < rules.players else "The player"
     said = f"{whose} with the highest total wins when it is {rules.target} or more after a round; "
     said += f"if the lead is shared, all play on. After {rules.max_rounds} rounds the highest total wins."
     if rules.settles:
