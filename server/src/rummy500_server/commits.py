@@ -1,4 +1,5 @@
-"""Group commit: what all tables write in one turn of the loop becomes one commit of the journal."""
+"""Group commit: what all tables write in one turn of the loop becomes one commit of the journal, and while one is being
+written the next gathers. So commits, and the messages that follow them, grow with the load."""
 
 from __future__ import annotations
 
@@ -37,12 +38,14 @@ class Commits:
         self._dirty: dict[Writer, None] = {}
         self._last: asyncio.Future[None] | None = None
         """Of the newest batch, which may still gather."""
+        self._is_writing = False
 
     def touch(self, writer: Writer) -> None:
-        """Its writes go into the commit of this turn of the loop."""
+        """Its writes go into the commit of this turn of the loop; while one is being written, into the next."""
         if not self._dirty:
             self._last = self._loop.create_future()
-            self._loop.call_soon(self._flush, self._last, context=Context())
+            if not self._is_writing:
+                self._loop.call_soon(self._flush, self._last, context=Context())
         self._dirty[writer] = None
 
     async def durable(self) -> None:
@@ -51,6 +54,7 @@ class Commits:
             await asyncio.shield(self._last)
 
     def _flush(self, batch: asyncio.Future[None]) -> None:
+        self._is_writing = True
         writers, self._dirty = list(self._dirty), {}
         writes: list[Write] = []
         for writer in writers:
@@ -59,6 +63,9 @@ class Commits:
         kept.add_done_callback(lambda _: self._settle(kept, batch, writers))
 
     def _settle(self, kept: asyncio.Future[None], batch: asyncio.Future[None], writers: list[Writer]) -> None:
+        self._is_writing = False
+        if self._dirty and self._last is not None:
+            self._flush(self._last)
         error = asyncio.CancelledError() if kept.cancelled() else kept.exception()
         if error is None:
             batch.set_result(None)
