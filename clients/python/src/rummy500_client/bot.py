@@ -152,6 +152,10 @@ class Request:
         return f"<request {self.table} seat {self.seat}: hand {' '.join(self.hand)}; melds {melds or 'none'}>"
 
 
+LONGEST_LINE = 500
+"""Characters that a line of notation may have."""
+
+
 class Bot:
     """A player. Write `act`; the other methods may be left alone. One object plays all the bot's games."""
 
@@ -175,8 +179,8 @@ def answer_messages(answer: object, bot: Bot) -> list[action_pb2.Action]:
     messages = [_answer_message(part) for part in parts]
     if not messages or None in messages:
         raise TypeError(
-            f"{type(bot).__name__}.act returned {answer!r}; it must return one of request.legal, "
-            "a line of notation, or a list of those"
+            f"{type(bot).__name__}.act returned {answer!r:.200}; it must return one of request.legal, "
+            f"a line of notation of at most {LONGEST_LINE} characters, or a list of those"
         )
     return [message for message in messages if message is not None]
 
@@ -187,7 +191,7 @@ def _answer_message(part: object) -> action_pb2.Action | None:
             return part.message
         case action_pb2.Action():
             return part
-        case str() if part:
+        case str() if 0 < len(part) <= LONGEST_LINE:
             return action_pb2.Action(text=part)
         case _:
             return None
