@@ -9,7 +9,7 @@ from rummy500_client.bot import LONGEST_LINE, Bot, answer_messages
 
 @pytest.mark.parametrize("answer", [None, 42, [], "", ["draw", None], "x" * (LONGEST_LINE + 1)])
 def test_an_answer_that_is_no_action_says_what_is_wanted(answer: object) -> None:
-    with pytest.raises(TypeError, match="must return one of request.legal, a line of notation") as caught:
+    with pytest.raises(TypeError, match=r"must return one of request\.legal, a line of notation") as caught:
         answer_messages(answer, Bot())
     assert len(str(caught.value)) < 400
 
