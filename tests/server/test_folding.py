@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Sequence
 
@@ -46,10 +47,10 @@ def rules_for(players: int) -> Rules:
     return CATALOG.rules(players=players, options={"target": 200})
 
 
-def creation(players: int = 2) -> Creation:
+def creation(players: int = 2, *, name: str = "t-test") -> Creation:
     rules = rules_for(players)
     return Creation(
-        name="t-test",
+        name=name,
         owner="o" * 64,
         players=players,
         secret=bytes(range(32)),
@@ -251,3 +252,50 @@ def test_an_action_that_is_refused_is_no_entry() -> None:
         table.enter(Acted(1, DRAW))
     assert table.history == before
     assert table.sequence == 3
+
+
+async def test_what_gathered_while_a_commit_failed_is_not_told_as_kept() -> None:
+    """An action that waits for the next commit is lost with the one before it; other tables go on."""
+    journal = SlowJournal()
+    commits = Commits(journal)
+    keepers = []
+    for name in ("t-first", "t-other"):
+        keeper = Keeper(Table(creation(name=name), rules_for(2)), commits)
+        for seat in range(2):
+            keeper.enter(Joined(seat, SeatKind.JOINED, "ab"[seat], "ab"[seat] * 64))
+        keeper.start()
+        keepers.append(keeper)
+    first, other = keepers
+    journal.go.set()
+    await other.scribe.durable()
+    journal.go.clear()
+    first.act(0, [DRAW])
+    await asyncio.sleep(0)
+    first.act(0, [first.table.game.legal_actions(0)[-1]])
+    other.act(0, [DRAW])
+    journal.fail_next = True
+    journal.go.set()
+
+    with pytest.raises(JournalError):
+        await first.scribe.durable()
+    await other.scribe.durable()
+    assert first.is_lost
+    assert not other.is_lost
+    assert other.scribe.is_durable
+    other.halt()
+
+
+class SlowJournal(MemoryJournal):
+    """Waits before each commit until it may go on; may fail once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = asyncio.Event()
+        self.fail_next = False
+
+    async def commit(self, *writes: Write) -> None:
+        await self.go.wait()
+        if self.fail_next:
+            self.fail_next = False
+            raise JournalError("the disk is full")
+        await super().commit(*writes)

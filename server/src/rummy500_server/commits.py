@@ -63,15 +63,19 @@ class Commits:
         kept.add_done_callback(lambda _: self._settle(kept, batch, writers))
 
     def _settle(self, kept: asyncio.Future[None], batch: asyncio.Future[None], writers: list[Writer]) -> None:
-        self._is_writing = False
-        if self._dirty and self._last is not None:
-            self._flush(self._last)
         error = asyncio.CancelledError() if kept.cancelled() else kept.exception()
         if error is None:
             batch.set_result(None)
             for writer in writers:
                 writer.committed()
-            return
+        else:
+            self._tell_lost(error, batch, writers)
+        self._is_writing = False
+        if self._dirty and self._last is not None:
+            self._flush(self._last)
+
+    @staticmethod
+    def _tell_lost(error: BaseException, batch: asyncio.Future[None], writers: list[Writer]) -> None:
         log.error("journal.failed", exc_info=error)
         lost = error if isinstance(error, JournalError) else JournalError(str(error))
         batch.set_exception(lost)

@@ -9,6 +9,7 @@ from rummy500_server.creation import Creation
 from rummy500_server.journal import Journal, Put, Write
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby
+from rummy500_server.paging import page_of
 from rummy500_server.status import Failure
 from rummy500_server.table_wire import creation_message, table_message
 
@@ -25,9 +26,17 @@ class Listing:
     async def open(self) -> None:
         self._ended = dict(await self._journal.documents(ENDED_TABLE))
 
-    async def tables(self) -> list[table_pb2.Table]:
-        """All that are listed, newest first."""
-        return [await self._message(creation) for creation in self._lobby.listed()]
+    async def page(
+        self, states: frozenset[int], *, page_size: int, page_token: str
+    ) -> tuple[list[table_pb2.Table], str]:
+        """Those in these states (none: all), newest first, and the token of the next page. Raises Failure."""
+        listed = self._lobby.listed()
+        if not states:
+            page, token = page_of(listed, page_size=page_size, page_token=page_token)
+            return [await self._message(creation) for creation in page], token
+        tables = [await self._message(creation) for creation in listed]
+        chosen = [table for table in tables if table.state in states]
+        return page_of(chosen, page_size=page_size, page_token=page_token)
 
     def _keep(self, keeper: Keeper) -> Sequence[Write]:
         if not keeper.table.creation.is_listed:

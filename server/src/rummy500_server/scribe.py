@@ -48,16 +48,20 @@ class Scribe:
     async def durable(self) -> None:
         """Waits until all that was written before is durable. Raises JournalError."""
         await self._commits.durable()
+        if self.is_lost:
+            raise JournalError(f"table {self._table} is ahead of what was kept of it")
 
     # --- as a Writer
 
     def take_writes(self) -> Sequence[Write]:
+        self._in_flight += 1
+        if self.is_lost:
+            return ()
         writes, self._writes = self._writes, []
         if self._lines:
             writes.append(Append(self._table, self._written + 1, self._lines))
             self._written += len(self._lines)
             self._lines = []
-        self._in_flight += 1
         return writes
 
     def committed(self) -> None:

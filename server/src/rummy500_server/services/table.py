@@ -16,7 +16,6 @@ from rummy500_server.identity import Principal, caller, digest_of, is_secret
 from rummy500_server.keeper import Keeper
 from rummy500_server.listing import Listing
 from rummy500_server.lobby import Lobby
-from rummy500_server.paging import page_of
 from rummy500_server.requests import Keep
 from rummy500_server.results import Termination
 from rummy500_server.rules_messages import RulesMessages
@@ -55,9 +54,9 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         return pb.GetTableResponse(table=table_message(keeper), rules=self._rules.message(keeper.table))
 
     async def ListTables(self, request: pb.ListTablesRequest, context: _Context) -> pb.ListTablesResponse:
-        states = frozenset(request.states)
-        tables = [message for message in await self._listing.tables() if not states or message.state in states]
-        page, token = page_of(tables, page_size=request.page_size, page_token=request.page_token)
+        page, token = await self._listing.page(
+            frozenset(request.states), page_size=request.page_size, page_token=request.page_token
+        )
         return pb.ListTablesResponse(tables=page, next_page_token=token)
 
     async def JoinTable(self, request: pb.JoinTableRequest, context: _Context) -> pb.JoinTableResponse:
