@@ -12,7 +12,7 @@ It applies to hands without jokers at tables where only the duty of a take can f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 
@@ -105,23 +105,22 @@ class _Cover:
         self.dead.add(key)
         return False
 
-    def _after_low_aces(self, suits: tuple[Suit, ...]) -> list[tuple[Suit, ...]]:
+    def _after_low_aces(self, suits: tuple[Suit, ...]) -> Iterator[tuple[Suit, ...]]:
         choices: list[list[Suit]] = []
         for suit in range(4):
             most = min(self.held[suit][ACE], self.may_begin[suit][0])
             choices.append([((1,) * low, low) for low in range(most + 1)])
-        return list(product(*choices))
+        return product(*choices)
 
-    def _after_high_aces(self, suits: tuple[Suit, ...]) -> list[tuple[Suit, ...]]:
+    def _after_high_aces(self, suits: tuple[Suit, ...]) -> Iterator[tuple[Suit, ...]]:
         held = [self.held[suit][ACE] - suits[suit][1] for suit in range(4)]
         owed = [max(0, self.owed[suit][ACE] - suits[suit][1]) for suit in range(4)]
         return self._after(_HIGH_ACE, suits, held=held, owed=owed, in_runs=self.catalogue.high)
 
     def _after(
         self, position: int, suits: tuple[Suit, ...], *, held: list[int], owed: list[int], in_runs: bool
-    ) -> list[tuple[Suit, ...]]:
+    ) -> Iterator[tuple[Suit, ...]]:
         """Every way in which the suits may stand after this position."""
-        follow: list[tuple[Suit, ...]] = []
         for to_sets in self._sets_of(position % 13, held, owed):
             choices: list[list[Suit]] = []
             for suit in range(4):
@@ -138,8 +137,7 @@ class _Cover:
                     break
                 choices.append([(lengths, low_aces) for lengths in after])
             else:
-                follow += product(*choices)
-        return follow
+                yield from product(*choices)
 
     def _sets_of(self, rank: int, held: list[int], owed: list[int]) -> list[Counts]:
         """How many cards of each suit may go to sets of this rank, new or on the table."""
