@@ -53,6 +53,7 @@ from rummy500_engine.restrictions import (
     lay_off_refusal,
     meld_refusal,
     spare_cards,
+    sure_size,
     usable_takes,
 )
 from rummy500_engine.rules import Rules
@@ -113,7 +114,8 @@ def _plays(round: Round, seat: int, *, free: bool) -> list[Action]:
     if free:
         actions += melds
     elif melds:
-        actions += [meld for meld in melds if meld_refusal(round, seat, meld) is None]
+        sure = sure_size(round, seat)
+        actions += [meld for meld in melds if len(meld.cards) <= sure or meld_refusal(round, seat, meld) is None]
     if hand & round.fits & NATURALS:
         actions += _lay_offs(round, seat, free=free)
     if rules.actions:
@@ -147,9 +149,14 @@ def _joker_plays(round: Round, seat: int, *, free: bool) -> Iterator[Action]:
             for end in ends:
                 if free or lay_off_refusal(round, seat, laid, JOKER, face=face, end=end) is None:
                     yield LayOff(JOKER, laid.id, end if len(ends) > 1 else None, face)
-    spare = 0 if free else spare_cards(round, seat)
-    for meld in round.rules.catalogue.joker_melds(round.hands[seat]):
-        if free or (spare and holds(spare, meld.cards)) or meld_refusal(round, seat, meld) is None:
+    melds = round.rules.catalogue.joker_melds(round.hands[seat])
+    if free:
+        yield from melds
+        return
+    sure = sure_size(round, seat)
+    spare = spare_cards(round, seat)
+    for meld in melds:
+        if len(meld.cards) <= sure or (spare and holds(spare, meld.cards)) or meld_refusal(round, seat, meld) is None:
             yield meld
 
 

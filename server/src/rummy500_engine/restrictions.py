@@ -20,6 +20,7 @@ from rummy500_engine.cards import (
     card_text,
     cards_of,
     cards_text,
+    count,
     remove,
     without,
 )
@@ -254,6 +255,16 @@ def meld_refusal(round: Round, seat: int, meld: LayMeld, *, shape: Shape | None 
     if refused is not None:
         return refused
     return _stranding(round, seat, hand=hand, must=must, melds=melds, points=points, action=meld, move=shape)
+
+
+def sure_size(round: Round, seat: int) -> int:
+    """How large a meld may be that surely leaves a discard to end the turn with; 0 where the search has to say."""
+    rules = round.rules
+    if round.must_use or rules.vetoes or rules.first_meld.minimum:
+        return 0
+    hand = round.hands[seat]
+    loose = hand.bit_count() if round.banned is None else hand.bit_count() - count(hand, round.banned)
+    return loose - (2 if rules.going_out is GoingOut.DISCARD_UNPLAYABLE else 1)
 
 
 def spare_cards(round: Round, seat: int) -> Mask:
