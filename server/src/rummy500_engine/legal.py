@@ -37,6 +37,7 @@ from rummy500_engine.cards import (
     card_text,
     cards_of,
     cards_text,
+    count,
     holds,
 )
 from rummy500_engine.finish import can_lay_off_on
@@ -155,8 +156,12 @@ def _joker_plays(round: Round, seat: int, *, free: bool) -> Iterator[Action]:
         return
     sure = sure_size(round, seat)
     spare = spare_cards(round, seat)
+    distinct = not round.rules.sets.identical
+    spares, spare_jokers = frozenset(cards_of(spare)), count(spare, JOKER)
     for meld in melds:
-        if len(meld.cards) <= sure or (spare and holds(spare, meld.cards)) or meld_refusal(round, seat, meld) is None:
+        cards = meld.cards
+        is_spare = spares.issuperset(cards) and cards.count(JOKER) <= spare_jokers and (distinct or holds(spare, cards))
+        if len(cards) <= sure or is_spare or meld_refusal(round, seat, meld) is None:
             yield meld
 
 

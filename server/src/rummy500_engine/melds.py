@@ -130,6 +130,7 @@ class MeldCatalogue:
         self.low = ace_ends is not AceEnds.HIGH_ONLY
         self.high = ace_ends is AceEnds.LOW_OR_HIGH or ace_ends is AceEnds.HIGH_ONLY
         self.largest_set = sets.largest if sets.largest is not None else len(pack)
+        self._faces: dict[tuple[int, int, int], tuple[Card, ...]] = {}
         self._runs: dict[int, tuple[LayMeld, ...]] = {}
         self._readings: dict[LayMeld, list[Shape]] = {}
         self._sets: dict[tuple[int, ...], tuple[LayMeld, ...]] = {}
@@ -149,7 +150,12 @@ class MeldCatalogue:
 
     def run_faces(self, suit: int, start: int, length: int) -> tuple[Card, ...]:
         """The cards of a run, low to high."""
-        return tuple(suit * LANE_BITS + position % 13 for position in range(start, start + length))
+        key = (suit, start, length)
+        faces = self._faces.get(key)
+        if faces is None:
+            faces = tuple([suit * LANE_BITS + position % 13 for position in range(start, start + length)])
+            self._faces[key] = faces
+        return faces
 
     def _run_end(self, start: int, length: int) -> End | None:
         """Which end must be said: only where all thirteen ranks leave both open (not round the corner)."""
