@@ -194,17 +194,17 @@ class Search:
         if not must and state.banned is not None and not (state.hand & DISTINCT & ~(1 << state.banned)):
             must = state.hand
         if state.first_play and state.target is not None:
-            yield from self._uses(state, state.target, chains=False)
+            yield from self.uses(state, state.target, chains=False)
         elif must:
             card = self._hardest(state, must)
             if card is not None:
-                yield from self._uses(state, card, chains=True)
+                yield from self.uses(state, card, chains=True)
         elif state.laid and not state.melded and self._below_minimum(state):
             for card in sorted(set(cards_of(state.hand)), key=lambda card: -self.rules.placed_points[card]):
                 yield from self._melds_with(state, card)  # lay-offs count nothing, and can wait
         else:
             for card in set(cards_of(state.hand)):
-                yield from self._uses(state, card, chains=False)
+                yield from self.uses(state, card, chains=False)
 
     def _hardest(self, state: TurnState, must: Mask) -> Card | None:
         """The card owed with the fewest uses, jokers last; None: some card has none."""
@@ -218,7 +218,7 @@ class Search:
                 hardest, fewest = card, uses
         return JOKER if hardest is None else hardest
 
-    def _uses(self, state: TurnState, card: Card, *, chains: bool) -> Iterator[TurnState]:
+    def uses(self, state: TurnState, card: Card, *, chains: bool) -> Iterator[TurnState]:
         """The turn after each play that uses the card; with `chains`, after lay-offs that lead up to it too."""
         if card == JOKER:
             yield from self._lay_offs_with(state, card, chains=chains)

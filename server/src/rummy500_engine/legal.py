@@ -53,7 +53,7 @@ from rummy500_engine.restrictions import (
     duty_of,
     lay_off_refusal,
     meld_refusal,
-    spare_cards,
+    spare_hands,
     sure_size,
     usable_takes,
 )
@@ -155,14 +155,21 @@ def _joker_plays(round: Round, seat: int, *, free: bool) -> Iterator[Action]:
         yield from melds
         return
     sure = sure_size(round, seat)
-    spare = spare_cards(round, seat)
     distinct = not round.rules.sets.identical
-    spares, spare_jokers = frozenset(cards_of(spare)), count(spare, JOKER)
+    spares = [(frozenset(cards_of(spare)), count(spare, JOKER), spare) for spare in spare_hands(round, seat)]
     for meld in melds:
         cards = meld.cards
-        is_spare = spares.issuperset(cards) and cards.count(JOKER) <= spare_jokers and (distinct or holds(spare, cards))
-        if len(cards) <= sure or is_spare or meld_refusal(round, seat, meld) is None:
+        if len(cards) <= sure:
             yield meld
+            continue
+        jokers = cards.count(JOKER)
+        for faces, spare_jokers, spare in spares:
+            if jokers <= spare_jokers and faces.issuperset(cards) and (distinct or holds(spare, cards)):
+                yield meld
+                break
+        else:
+            if meld_refusal(round, seat, meld) is None:
+                yield meld
 
 
 _SUIT_DISCARDS: Final[list[list[tuple[Discard, ...] | None]]] = [[None] * (1 << 14) for _ in range(4)]

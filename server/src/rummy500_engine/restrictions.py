@@ -7,6 +7,7 @@ search (`finish`) is asked only where they do not settle the matter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rummy500_engine.actions import DISCARDS, Action, End, LayMeld, LayOff, Take
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 # Bound once: looking up an enum member on its class costs as much as a call.
 _PLAY: Final = Phase.PLAY
+
+
+MOST_PLANS: Final = 16
 
 
 class Fit(NamedTuple):
@@ -267,14 +271,20 @@ def sure_size(round: Round, seat: int) -> int:
     return loose - (2 if rules.going_out is GoingOut.DISCARD_UNPLAYABLE else 1)
 
 
-def spare_cards(round: Round, seat: int) -> Mask:
-    """Cards that some plan for the rest of the turn leaves over: a meld of them is legal; 0 if not simple."""
-    if not round.rules.plain or round.banned is not None:
-        return 0
+def spare_hands(round: Round, seat: int) -> list[Mask]:
+    """What some plans for the rest of the turn leave over: a meld of cards of one of them is legal."""
+    rules = round.rules
+    if not rules.plain or round.banned is not None or not round.must_use:
+        return []
     melds = tuple(round.melds)
     state = _turn_state(round, seat, hand=round.hands[seat], must=round.must_use, melds=melds, points=None)
-    _, plan = decide(round.rules, state, Search(round.rules))
-    return plan.hand if plan is not None else 0
+    search = Search(rules)
+    spares: list[Mask] = []
+    for after in islice(search.uses(state, cards_of(round.must_use)[0], chains=True), MOST_PLANS):
+        plan = decide(rules, after, search)[1] if after.must else after
+        if plan is not None:
+            spares.append(plan.hand)
+    return spares
 
 
 def lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Card, end: End | None) -> Refused | None:
