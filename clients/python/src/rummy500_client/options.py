@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
 from typing import TypeAlias
 
 from rummy500.v1.rules_pb2 import Option, RulesChoice
@@ -97,8 +96,3 @@ def between(low: int, high: int) -> type[int]:
         return number
 
     return read  # type: ignore[return-value]
-
-
-def one_of(sequence: Sequence[str]) -> str:
-    """`a, b or c`."""
-    return sequence[0] if len(sequence) == 1 else f"{', '.join(sequence[:-1])} or {sequence[-1]}"
