@@ -40,7 +40,7 @@ _PLAY: Final = Phase.PLAY
 
 
 MOST_PLANS: Final = 16
-"""Plans whose spare cards are looked at before a listing searches: more find little more."""
+"""Plans whose spare cards are looked at before a listing searches."""
 
 
 class Fit(NamedTuple):
