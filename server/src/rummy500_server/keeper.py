@@ -12,37 +12,28 @@ from typing import Protocol
 
 import structlog
 
-from rummy500_bots import Decision, built_in
 from rummy500_engine.actions import Action
 from rummy500_engine.legal import LISTED_AT_MOST, legal_actions
 from rummy500_engine.refusals import Refused
-from rummy500_engine.shuffle import seed_for
 from rummy500_engine.terms import VariantError
 from rummy500_engine.view import seat_view
 from rummy500_server.acting import Acting, Stop, reveals
 from rummy500_server.clock import LoopTimer, Timer, TurnClock
 from rummy500_server.commits import Commits
-from rummy500_server.entries import Acted, Clocked, Closed, Entry, Forfeited, Left, SeatKind, Started, write_entry
-from rummy500_server.finishing import MOST_STEPS, finishing_action
+from rummy500_server.entries import Acted, Closed, Entry, Forfeited, Left, Started, write_entry
 from rummy500_server.journal import Write
+from rummy500_server.overtime import Overtime
+from rummy500_server.own_bots import OwnBots
 from rummy500_server.player import MOST_REFUSALS, Player
 from rummy500_server.results import Termination
 from rummy500_server.scribe import Scribe
 from rummy500_server.status import Failure, Reason
-from rummy500_server.table import LAST_FINISHED_TURN, Table, TableState
+from rummy500_server.table import Table, TableState
 from rummy500_server.table_events import ClockReason, TableEvent, digest_of_events
 from rummy500_server.translate.views import ClockFace
 from rummy500_server.window import Decided, PollWindow, Then
 
 log = structlog.stdlib.get_logger("rummy500")
-
-STEPS_A_TURN = 32
-"""Actions of built-in bots between two commits: others want the loop too."""
-_FORFEIT_FOR = {
-    ClockReason.TIMEOUT: Termination.TIMEOUT,
-    ClockReason.REFUSALS: Termination.ILLEGAL_ACTION,
-    ClockReason.DISCONNECT: Termination.DISCONNECT,
-}
 
 
 class Viewer(Protocol):
@@ -68,11 +59,12 @@ class Keeper:
         """Told when the journal did not keep what was played here."""
         self._loop = asyncio.get_running_loop()
         timer = timer or LoopTimer()
-        self.clock = TurnClock(table.creation.clock_ms, self._time_is_over, timer)
+        self.overtime, self.bots = Overtime(self), OwnBots(self)
+        self.clock = TurnClock(table.creation.clock_ms, self.overtime.time_is_over, timer)
         self.window = PollWindow(self, timer)
         self.scribe = Scribe(table.name, commits, written=written, on_durable=self._publish, on_lost=self._lost)
         self._end_is_told = table.is_over
-        self._is_halted = False
+        self.is_halted = False
 
     @property
     def is_lost(self) -> bool:
@@ -96,7 +88,7 @@ class Keeper:
         Raises Failure when the table has not started, or is broken.
         """
         table, player, last = self.table, self.players[seat], len(actions) - 1
-        before, turn = table.sequence, self._turn() if last else (0, 0)
+        before, turn = table.sequence, self.turn() if last else (0, 0)
         seen, spent = decided or self._decided_now(seat)
         player.decisions += 1
         for index, action in enumerate(actions):
@@ -107,7 +99,7 @@ class Keeper:
                 return Acting(index, Stop.REFUSED, before, self.table.sequence, refused)
             player.seen, player.charged_ms, player.refused = seen, spent, None
             if index < last:
-                if self._turn() != turn or seat not in self.table.to_act():
+                if self.turn() != turn or seat not in self.table.to_act():
                     return Acting(index + 1, Stop.TURN_ENDED, before, self.table.sequence)
                 if any(reveals(event, seat) for event in events):
                     return Acting(index + 1, Stop.REVEALED, before, self.table.sequence)
@@ -133,8 +125,8 @@ class Keeper:
 
     def start(self) -> None:
         """Raises Failure when a variant breaks the deal."""
-        self._wake_bots()
-        self._guarded(Started())
+        self.bots.wake()
+        self.guarded(Started())
 
     def forfeit(self, seat: int, termination: Termination) -> None:
         if self.table.state is TableState.PLAYING and self.table.seats[seat].forfeited is None:
@@ -146,12 +138,12 @@ class Keeper:
 
     def resume(self) -> None:
         """A table that was folded goes on."""
-        self._wake_bots()
+        self.bots.wake()
         self._publish()
 
     def halt(self) -> None:
         """The server stops: nothing happens here by itself any more."""
-        self._is_halted = True
+        self.is_halted = True
         self.clock.stop()
         self.window.stop()
 
@@ -164,7 +156,7 @@ class Keeper:
         try:
             legal = legal_actions(round, seat, limit=limit)
         except VariantError as error:
-            self._broken(error)
+            self.broken(error)
             return ()
         return self.window.still_open(seat, legal) if self.window.held_by(seat) else legal
 
@@ -174,7 +166,7 @@ class Keeper:
             try:
                 seat_view(self.table.game, seat, with_legal=False)
             except VariantError as error:
-                self._broken(error)
+                self.broken(error)
 
     def is_asked(self, seat: int) -> bool:
         """Whether the seat has to decide, its decision is public, and it has not answered."""
@@ -185,14 +177,15 @@ class Keeper:
         """The clock of the seat's decision, else that of the seat in turn; in a poll nobody sees another's."""
         asked = self.table.to_act()
         if seat not in asked:
-            seat = None if len(asked) != 1 or self._is_polled() else asked[0]
+            seat = None if len(asked) != 1 or self.is_polled() else asked[0]
         if seat is None or self.players[seat].asked != self.table.sequence:
             return None
         return self.clock.face(self.players[seat], [each.finished_turns for each in self.table.seats])
 
     # --- acting
 
-    def _is_polled(self) -> bool:
+    def is_polled(self) -> bool:
+        """Whether a poll is open: several seats are asked, and nobody is in turn."""
         return self.table.game.round is not None and self.table.game.round.poll is not None
 
     def _decided_now(self, seat: int) -> Decided:
@@ -202,9 +195,10 @@ class Keeper:
     def poll_is_free(self) -> None:
         """The open poll has lasted long enough: what was held back counts now, and the server's own bots answer."""
         self.window.release()
-        self._play_on()
+        self.bots.play_on()
 
-    def _turn(self) -> tuple[int, int]:
+    def turn(self) -> tuple[int, int]:
+        """Which turn is played: the round, and the turns before it."""
         round = self.table.game.round
         return (0, 0) if round is None else (round.number, round.turns_played)
 
@@ -214,13 +208,13 @@ class Keeper:
         if not is_read or table.state is not TableState.PLAYING or table.seats[seat].forfeited is not None:
             table.verify_may_act(seat, action)
         assert not isinstance(action, Refused)
-        return self._guarded(Acted(seat, action, spent_ms))
+        return self.guarded(Acted(seat, action, spent_ms))
 
     def refuse(self, seat: int, refused: Refused) -> None:
         """Counts a refusal. At a table from a position nothing is counted: a scenario tries out what is refused."""
         if seat not in self.table.to_act():
             return
-        player, turn = self.players[seat], self._turn()
+        player, turn = self.players[seat], self.turn()
         player.refused = refused
         player.all_refusals += 1
         if self.table.creation.position is not None:
@@ -229,9 +223,9 @@ class Keeper:
             player.turn, player.refusals = turn, 0
         player.refusals += 1
         if player.refusals >= MOST_REFUSALS:
-            self._finish_turn(seat, ClockReason.REFUSALS)
+            self.overtime.finish_turn(seat, ClockReason.REFUSALS)
 
-    def _guarded(self, entry: Entry) -> list[TableEvent]:
+    def guarded(self, entry: Entry) -> list[TableEvent]:
         """Applies an entry that runs variants' code. A broken variant ends the table; our own mistake does so when it
         happens again on a table that was folded anew. Raises Refused, or Failure when the table ended so."""
         try:
@@ -252,7 +246,7 @@ class Keeper:
             except Exception as again:
                 error = again
                 self._fold_again()
-        raise self._broken(error)
+        raise self.broken(error)
 
     def _fold_again(self) -> None:
         folded = Table(self.table.creation, self.table.rules)
@@ -260,118 +254,24 @@ class Keeper:
             folded.enter(entry)
         self.table = folded
 
-    def _broken(self, error: Exception) -> Failure:
+    def broken(self, error: Exception) -> Failure:
         """Ends the table as SERVER_FAULT."""
         sentence = str(error) if isinstance(error, VariantError) else "the server made a mistake; it is in its log"
         log.error("table.broken", table=self.table.name, sentence=sentence)
         self.close(Termination.SERVER_FAULT, sentence)
         return Failure(Reason.TABLE_BROKEN, sentence)
 
-    # --- the clock, absent players and the server's own bots
-
-    def _time_is_over(self) -> None:
-        """Finishes the turn of every seat whose time is over."""
-        if not self.scribe.is_durable or self.table.is_over or self.is_lost:
-            return
-        for seat in self.table.to_act():
-            player = self.players[seat]
-            if player.asked == self.table.sequence and player.deadline <= self.clock.now():
-                overrun = self.clock.overrun_ms(player)
-                reason = ClockReason.TIMEOUT if self._is_here(seat) else ClockReason.DISCONNECT
-                self._finish_turn(seat, reason, overrun_ms=overrun)
-        self.clock.arm([self.players[seat].deadline for seat in self.table.to_act()])
-
-    def _is_here(self, seat: int) -> bool:
-        return self.players[seat].streams > 0 or self.players[seat].bot is not None
-
-    def _finish_turn(self, seat: int, reason: ClockReason, *, overrun_ms: int = 0) -> None:
-        """Plays the seat's turn to its end; in a poll its silence is a pass and nothing else (RULES 3.3)."""
-        player, polled = self.players[seat], self._is_polled()
-        if self.window.is_young:
-            self.window.hold_pass(seat, lambda: self._finish_turn(seat, reason))
-            return
-        player.refusals, player.refused, player.seen = 0, None, self.table.sequence
-        try:
-            if not polled:
-                self.enter(Clocked(seat, reason, overrun_ms))
-            self._finish(seat)
-        except Failure:
-            return
-        if polled:
-            return
-        log.info("turn.finished", table=self.table.name, seat=seat, reason=reason.name)
-        if self.table.seats[seat].finished_turns >= LAST_FINISHED_TURN:
-            self.forfeit(seat, _FORFEIT_FOR[reason])
-
-    def _finish(self, seat: int) -> None:
-        turn = self._turn()
-        for _ in range(MOST_STEPS):
-            if seat not in self.table.to_act() or self._turn() != turn:
-                return
-            self._finishing_step(seat)
-        raise self._broken(AssertionError("a turn does not end"))
-
-    def _finishing_step(self, seat: int) -> None:
-        try:
-            action = finishing_action(self.table.game, seat)
-        except VariantError as error:
-            raise self._broken(error) from error
-        self._guarded(Acted(seat, action, by_clock=True))
-
-    def _wake_bots(self) -> None:
-        for seat, player in zip(self.table.seats, self.players, strict=True):
-            if seat.kind is SeatKind.BUILTIN_BOT and player.bot is None:
-                seed = seed_for(self.table.creation.secret, "bot", seat.number)
-                player.bot = built_in(seat.who, seed=int.from_bytes(seed[:8], "big"))
-
-    def _plays_itself(self, seat: int) -> bool:
-        return self.players[seat].bot is not None or self.table.seats[seat].forfeited is not None
-
-    def _play_on(self) -> None:
-        """The server's own bots act, and the turns of seats that have forfeited are finished."""
-        for _ in range(STEPS_A_TURN):
-            seat = next((seat for seat in self.table.to_act() if self._plays_itself(seat)), None)
-            if seat is None or self.is_lost or self._is_halted or self.window.is_young:
-                return
-            try:
-                if self.table.seats[seat].forfeited is not None:
-                    self._finishing_step(seat)
-                else:
-                    self._bot_acts(seat)
-            except Failure:
-                return
-
-    def _bot_acts(self, seat: int) -> None:
-        player, table = self.players[seat], self.table
-        assert player.bot is not None
-        events = table.log.of_the_game(player.seen, seat)
-        try:
-            view = seat_view(table.game, seat)
-        except VariantError as error:
-            raise self._broken(error) from error
-        decision = Decision(view, table.rules, events, self.clock.limit_ms)
-        try:
-            answer = player.bot.act(decision)
-        except Exception:
-            log.exception("bot.failed", table=table.name, seat=seat)
-            self._finish_turn(seat, ClockReason.REFUSALS)
-            return
-        acting = self.act(seat, answer if isinstance(answer, Sequence) else (answer,))
-        if acting.refused is not None and not acting.applied:
-            log.error("bot.refused", table=table.name, seat=seat, reason=acting.refused.code)
-            self._finish_turn(seat, ClockReason.REFUSALS)
-
     # --- going public
 
     def _publish(self) -> None:
         """All is durable: the seats that are asked are asked now, and everybody is shown."""
         table, sequence = self.table, self.table.sequence
-        asked, deadline = table.to_act(), self.window.opened() if self._is_polled() else None
+        asked, deadline = table.to_act(), self.window.opened() if self.is_polled() else None
         self.asked = asked
         for seat in asked:
             if self.players[seat].asked != sequence:
                 self.clock.begin(self.players[seat], sequence, deadline=deadline)
-        if not self._is_halted:
+        if not self.is_halted:
             self.clock.arm([self.players[seat].deadline for seat in asked])
         self._notify()
         if table.is_over:
@@ -379,8 +279,8 @@ class Keeper:
             tellers, self.after_over = self.after_over, []
             for tell in tellers:
                 tell(self)
-        elif any(self._plays_itself(seat) for seat in asked):
-            self._loop.call_soon(self._play_on, context=Context())
+        elif any(self.bots.plays(seat) for seat in asked):
+            self._loop.call_soon(self.bots.play_on, context=Context())
 
     def _lost(self) -> None:
         self.clock.stop()

@@ -33,3 +33,8 @@ class Player:
     @property
     def refusals_left(self) -> int:
         return MOST_REFUSALS - self.refusals
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is connected, or one of the server's own bots."""
+        return self.streams > 0 or self.bot is not None

@@ -1,0 +1,78 @@
+"""The server's own bots at one table, and the turns of seats that nobody plays any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import structlog
+
+from rummy500_bots import Decision, built_in
+from rummy500_engine.shuffle import seed_for
+from rummy500_engine.terms import VariantError
+from rummy500_engine.view import seat_view
+from rummy500_server.entries import SeatKind
+from rummy500_server.status import Failure
+from rummy500_server.table_events import ClockReason
+
+if TYPE_CHECKING:
+    from rummy500_server.keeper import Keeper
+
+log = structlog.stdlib.get_logger("rummy500")
+
+STEPS_A_TURN = 32
+"""Actions of built-in bots between two commits: others want the loop too."""
+
+
+class OwnBots:
+    """`keeper` is whose table it is."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+
+    def wake(self) -> None:
+        """Every seat of a built-in bot has one, with the seed that it always has there."""
+        keeper = self._keeper
+        for seat, player in zip(keeper.table.seats, keeper.players, strict=True):
+            if seat.kind is SeatKind.BUILTIN_BOT and player.bot is None:
+                seed = seed_for(keeper.table.creation.secret, "bot", seat.number)
+                player.bot = built_in(seat.who, seed=int.from_bytes(seed[:8], "big"))
+
+    def plays(self, seat: int) -> bool:
+        """Whether nobody is waited for in that seat."""
+        return self._keeper.players[seat].bot is not None or self._keeper.table.seats[seat].forfeited is not None
+
+    def play_on(self) -> None:
+        """The bots act, and the turns of seats that have forfeited are finished."""
+        keeper = self._keeper
+        for _ in range(STEPS_A_TURN):
+            seat = next((seat for seat in keeper.table.to_act() if self.plays(seat)), None)
+            if seat is None or keeper.is_lost or keeper.is_halted or keeper.window.is_young:
+                return
+            try:
+                if keeper.table.seats[seat].forfeited is not None:
+                    keeper.overtime.finishing_step(seat)
+                else:
+                    self._act(seat)
+            except Failure:
+                return
+
+    def _act(self, seat: int) -> None:
+        keeper = self._keeper
+        player, table = keeper.players[seat], keeper.table
+        assert player.bot is not None
+        events = table.log.of_the_game(player.seen, seat)
+        try:
+            view = seat_view(table.game, seat)
+        except VariantError as error:
+            raise keeper.broken(error) from error
+        try:
+            answer = player.bot.act(Decision(view, table.rules, events, keeper.clock.limit_ms))
+        except Exception:
+            log.exception("bot.failed", table=table.name, seat=seat)
+            keeper.overtime.finish_turn(seat, ClockReason.REFUSALS)
+            return
+        acting = keeper.act(seat, answer if isinstance(answer, Sequence) else (answer,))
+        if acting.refused is not None and not acting.applied:
+            log.error("bot.refused", table=table.name, seat=seat, reason=acting.refused.code)
+            keeper.overtime.finish_turn(seat, ClockReason.REFUSALS)
