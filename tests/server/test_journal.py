@@ -13,7 +13,8 @@ from typing import cast
 import pytest
 
 from rummy500_server import journal_sqlite
-from rummy500_server.journal import Append, Drop, Journal, JournalError, MemoryJournal, Put, StaleWriter
+from rummy500_server.database_lock import DatabaseLock, lock_path
+from rummy500_server.journal import Append, Drop, Erase, Journal, JournalError, MemoryJournal, Put, StaleWriter
 from rummy500_server.journal_sqlite import JournalUnusable, SqliteJournal
 
 
@@ -98,6 +99,26 @@ async def test_a_document_takes_the_place_of_the_one_before(journal: Journal) ->
     assert await journal.documents("kind") == [("key", b"new")]
 
 
+async def test_documents_come_in_pages(journal: Journal) -> None:
+    for key in ("c", "a", "b", "d"):
+        await journal.put("kind", key, key.encode())
+
+    assert await journal.documents("kind", most=2) == [("a", b"a"), ("b", b"b")]
+    assert await journal.documents("kind", after="b", most=2) == [("c", b"c"), ("d", b"d")]
+    assert await journal.documents("kind", after="d") == []
+
+
+async def test_erased_records_are_gone_and_others_stay(journal: Journal) -> None:
+    await journal.append("t1", 1, [b"one", b"two"])
+    await journal.append("t2", 1, [b"other"])
+    await journal.append("t3", 1, [b"third"])
+
+    await journal.commit(Erase("t1"), Erase("t3"), Drop("kind", "t1"), Append("t2", 2, [b"more"]))
+
+    assert [await journal.read(table) for table in ("t1", "t3")] == [[], []]
+    assert await journal.read("t2") == [(1, b"other"), (2, b"more")]
+
+
 async def test_an_expired_document_is_gone(journal: Journal, clock: Clock) -> None:
     await journal.put("answer", "soon", b"value", expires=1_010.0)
     await journal.put("answer", "never", b"value")
@@ -140,6 +161,36 @@ async def test_what_was_committed_is_there_after_a_restart(tmp_path: Path) -> No
             await journal.append("t1", 2, [b"two"])
         assert await journal.read("t1") == [(1, b"one"), (2, b"two")]
         assert await journal.get("kind", "key") == b"value"
+
+
+async def test_records_that_were_moved_are_erased_too(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    async with opened(path) as journal:
+        await journal.append("t1", 1, [b"one"])
+    async with opened(path) as journal:
+        await journal.append("t1", 2, [b"two"])
+        await journal.commit(Erase("t1"))
+        assert await journal.read("t1") == []
+
+
+async def test_others_may_read_while_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    async with opened(path) as journal:
+        await journal.put("kind", "key", b"value")
+        reader = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        with contextlib.closing(reader):
+            before = reader.execute("SELECT count(*) FROM documents").fetchone()
+            await journal.put("kind", "other", b"value")
+            after = reader.execute("SELECT count(*) FROM documents").fetchone()
+    assert (before, after) == ((1,), (2,))
+
+
+async def test_a_lock_that_a_killed_process_left_behind_holds_nobody_up(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    lock_path(path).write_bytes(b"")
+    async with opened(path) as journal:
+        await journal.append("t1", 1, [b"one"])
+    assert [each.name for each in tmp_path.iterdir()] == ["journal.db"]
 
 
 async def test_a_long_log_is_moved_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,10 +281,10 @@ async def test_a_record_that_is_none_fails_its_commit_and_not_the_journal(tmp_pa
 
 async def test_a_full_disk_fails_the_commit_and_keeps_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
-    connection = journal_sqlite._connect(path, "disk")
+    connection = journal_sqlite.connect(path, "disk")
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages + 1}")
-    journal = SqliteJournal(connection, Clock())
+    journal = SqliteJournal(connection, DatabaseLock.acquire(path), Clock())
 
     await journal.append("t1", 1, [b"one"])
     with pytest.raises(JournalError, match="full"):

@@ -40,7 +40,14 @@ class Drop:
     key: str
 
 
-Write = Append | Put | Drop
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """No records of that table any more. It is over: nothing is appended to it together with this."""
+
+    table: str
+
+
+Write = Append | Put | Drop | Erase
 
 
 class JournalError(Exception):
@@ -74,8 +81,8 @@ class Journal(Protocol):
         """The document, unless it has expired."""
         ...
 
-    async def documents(self, kind: str) -> list[tuple[str, bytes]]:
-        """The documents of a kind that have not expired, by key."""
+    async def documents(self, kind: str, *, after: str = "", most: int = -1) -> list[tuple[str, bytes]]:
+        """The documents of a kind that have not expired, by key: those with a key behind `after`, at most so many."""
         ...
 
     async def forget_expired(self) -> None:
@@ -114,6 +121,8 @@ class MemoryJournal:
                     self._documents[kind, key] = (value, expires)
                 case Drop(kind=kind, key=key):
                     self._documents.pop((kind, key), None)
+                case Erase(table=table):
+                    self._records.pop(table, None)
         done.set_result(None)
         return done
 
@@ -130,13 +139,14 @@ class MemoryJournal:
         value, expires = self._documents.get((kind, key), (None, None))
         return None if expires is not None and expires <= self._now() else value
 
-    async def documents(self, kind: str) -> list[tuple[str, bytes]]:
+    async def documents(self, kind: str, *, after: str = "", most: int = -1) -> list[tuple[str, bytes]]:
         now = self._now()
-        return sorted(
+        found = sorted(
             (key, value)
             for (of_kind, key), (value, expires) in self._documents.items()
-            if of_kind == kind and (expires is None or expires > now)
+            if of_kind == kind and key > after and (expires is None or expires > now)
         )
+        return found if most < 0 else found[:most]
 
     async def forget_expired(self) -> None:
         now = self._now()

@@ -1,12 +1,14 @@
 """A journal in one SQLite file, written by one thread that commits whatever has gathered meanwhile as one group.
 
 New records go to the end of `log`, which is the cheapest thing to sync; when the log is long, and when the file is
-opened, they are moved into `records`, keyed by table and sequence. The file stays locked while it is open.
+opened, they are moved into `records`, keyed by table and sequence. One process writes (`database_lock`), others may
+read meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import queue
 import sqlite3
@@ -17,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rummy500_server.journal import Append, Drop, JournalError, Put, StaleWriter, Write, verify_continues
+from rummy500_server.database_lock import DatabaseInUse, DatabaseLock
+from rummy500_server.journal import Append, Drop, Erase, JournalError, Put, StaleWriter, Write, verify_continues
 
 SCHEMA = 1
 APPLICATION = 0x52353030
@@ -63,7 +66,8 @@ _Outcome = tuple[asyncio.Future[Any], Any, BaseException | None]
 class SqliteJournal:
     """See `rummy500_server.journal.Journal` for what the methods promise."""
 
-    def __init__(self, connection: sqlite3.Connection, now: Callable[[], float]) -> None:
+    def __init__(self, connection: sqlite3.Connection, lock: DatabaseLock, now: Callable[[], float]) -> None:
+        self._lock = lock
         self._now = now
         self._loop = asyncio.get_running_loop()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -74,7 +78,18 @@ class SqliteJournal:
     @classmethod
     def open(cls, path: Path, *, durability: str = "disk", now: Callable[[], float] = time.time) -> SqliteJournal:
         """Opens or makes the file. Raises JournalUnusable."""
-        return cls(_connect(path, durability), now)
+        _verify_place(path)
+        try:
+            lock = DatabaseLock.acquire(path)
+        except DatabaseInUse as error:
+            raise JournalUnusable(f"the database {path} is in use by another server") from error
+        except OSError as error:
+            raise JournalUnusable(f"the database {path} cannot be locked: {error.strerror}") from error
+        try:
+            return cls(connect(path, durability), lock, now)
+        except JournalUnusable:
+            lock.release()
+            raise
 
     def commit(self, *writes: Write) -> Awaitable[None]:
         done: asyncio.Future[None] = self._loop.create_future()
@@ -104,11 +119,14 @@ class SqliteJournal:
         )
         return rows[0][0] if rows else None
 
-    async def documents(self, kind: str) -> list[tuple[str, bytes]]:
+    async def documents(self, kind: str, *, after: str = "", most: int = -1) -> list[tuple[str, bytes]]:
         rows: list[tuple[str, bytes]] = await self._ask(
-            "SELECT key, value FROM documents WHERE kind = ? AND (expires IS NULL OR expires > ?) ORDER BY key",
+            "SELECT key, value FROM documents WHERE kind = ? AND key > ? AND (expires IS NULL OR expires > ?)"
+            " ORDER BY key LIMIT ?",
             kind,
+            after,
             self._now(),
+            most,
         )
         return rows
 
@@ -116,10 +134,13 @@ class SqliteJournal:
         await self._ask("DELETE FROM documents WHERE expires <= ?", self._now())
 
     async def close(self) -> None:
-        if not self._is_closed:
-            self._is_closed = True
-            self._jobs.put(None)
+        if self._is_closed:
+            await asyncio.to_thread(self._writer.join)
+            return
+        self._is_closed = True
+        self._jobs.put(None)
         await asyncio.to_thread(self._writer.join)
+        self._lock.release()
 
     def _ask(self, statement: str, *values: object) -> Awaitable[Any]:
         done: asyncio.Future[Any] = self._loop.create_future()
@@ -184,7 +205,7 @@ class _Writer(threading.Thread):
         outcomes: list[_Outcome] = []
         kept: list[_Commit] = []
         rows: list[object] = []
-        others: list[Put | Drop] = []
+        others: list[Put | Drop | Erase] = []
         last: dict[str, int] = {}
 
         def last_number(table: str) -> int:
@@ -211,10 +232,13 @@ class _Writer(threading.Thread):
             problem = f"the journal cannot be written: {error}"
             return outcomes + [(commit.done, None, JournalError(problem)) for commit in kept]
         self._last |= last
+        for write in others:
+            if isinstance(write, Erase):
+                self._last.pop(write.table, None)
         self._in_log += len(rows) // 3
         return outcomes + [(commit.done, None, None) for commit in kept]
 
-    def _write(self, rows: list[object], others: list[Put | Drop]) -> None:
+    def _write(self, rows: list[object], others: list[Put | Drop | Erase]) -> None:
         """One transaction of few statements: each gives up and takes back the interpreter's lock."""
         step = 3 * ROWS_A_STATEMENT
         many = len(rows) > step or bool(others)
@@ -231,6 +255,11 @@ class _Writer(threading.Thread):
                     )
                 case Drop(kind=kind, key=key):
                     self._connection.execute("DELETE FROM documents WHERE kind = ? AND key = ?", (kind, key))
+        erased = [write.table for write in others if isinstance(write, Erase)]
+        if erased:
+            for place in ("records", "log"):
+                found = f"DELETE FROM {place} WHERE owner IN (SELECT value FROM json_each(?))"
+                self._connection.execute(found, (json.dumps(erased),))
         if many:
             self._connection.execute("COMMIT")
 
@@ -280,14 +309,13 @@ def move_log(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def _connect(path: Path, durability: str) -> sqlite3.Connection:
-    _verify_place(path)
+def connect(path: Path, durability: str) -> sqlite3.Connection:
+    """The file as its one writer opens it. Raises JournalUnusable."""
     connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(
             path, timeout=0.5, isolation_level=None, check_same_thread=False, cached_statements=2 * ROWS_A_STATEMENT
         )
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("BEGIN EXCLUSIVE")
         _verify_ours(connection, path)
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
@@ -337,7 +365,7 @@ def _verify_ours(connection: sqlite3.Connection, path: Path) -> None:
 def _sentence(path: Path, error: sqlite3.Error) -> str:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return f"the database {path} is in use by another server"
+        return f"the database {path} is locked by another program"
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return f"the file {path} is damaged or no database; nothing was changed"
     if code == sqlite3.SQLITE_READONLY:
