@@ -10,7 +10,7 @@ GENERATED := $(VENV)/.generated
 BENCH := $(VENV)/.bench
 COMPILED := build/compiled/.compiled
 
-.PHONY: install proto lint test check demo compile test-compiled bench contract dist clean
+.PHONY: install proto lint test check demo compile test-compiled bench torture contract dist clean
 
 install: $(INSTALLED) $(GENERATED)  ## everything in this checkout, editable
 
@@ -65,6 +65,9 @@ test-compiled: compile  ## the scenarios and the tests of the engine, played by 
 
 bench: install compile $(BENCH)  ## prints a table and writes build/bench.json
 	$(BIN)/python -m tests.bench
+
+torture: install  ## the long proofs of what a server survives; each writes its figures into build/
+	$(BIN)/python -m tests.torture kills
 
 contract: install  ## the image that `buf breaking` compares with; only in a commit named "contract: …"
 	$(BIN)/buf build proto --exclude-source-info -o proto/contract.binpb
