@@ -9,7 +9,9 @@ import grpc
 import pytest
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
+from tests.server.at_table import OWNER, Client
 from tests.server.running import TOKEN, bearer, channel_to, running_app
+from tests.server.stream_bot import stream_bot
 
 from rummy500.v1 import match_pb2, match_service_pb2, play_service_pb2, table_pb2, table_service_pb2
 from rummy500.v1.match_service_pb2_grpc import MatchServiceStub
@@ -94,6 +96,47 @@ async def test_too_many_requests_of_one_principal() -> None:
         verify_limit(failed.value, "TOO_MANY_REQUESTS", 5)
         await tables.ListTables(request, metadata=bearer(OTHER))
         await tables.ListTables(request)
+
+
+async def test_too_many_built_in_bots_of_one_owner() -> None:
+    bot = table_pb2.BuiltinBot(name="random")
+    async with running_app(builtin_bots_per_principal=3) as app, channel_to(app.address) as channel:
+        tables: Any = TableServiceStub(channel)
+        made = [(await tables.CreateTable(TABLE, metadata=bearer(TOKEN))).table.name for _ in range(2)]
+        requests = [table_service_pb2.AddBotRequest(table=name, builtin=bot) for name in made * 2]
+        for request in requests[:3]:
+            await tables.AddBot(request, metadata=bearer(TOKEN))
+
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await tables.AddBot(requests[3], metadata=bearer(TOKEN))
+        verify_limit(failed.value, "TOO_MANY_BOTS", 3)
+        await tables.CloseTable(table_service_pb2.CloseTableRequest(table=made[0]), metadata=bearer(TOKEN))
+        await tables.AddBot(requests[3], metadata=bearer(TOKEN))
+
+
+async def test_decisions_that_are_refused_are_counted_and_others_are_not() -> None:
+    """A bot that answers what it is asked may be as fast as it can."""
+    async with running_app(refusals_per_second=20) as app, channel_to(app.address) as channel:
+        client = Client.on(channel)
+        async with stream_bot(channel, "one") as one, stream_bot(channel, "two") as two:
+            table = await client.create(2, start_when_full=True)
+            for name in ("one", "two"):
+                request = table_service_pb2.AddBotRequest(table=table, connected=name)
+                await client.tables.AddBot(request, metadata=bearer(OWNER))
+            async with asyncio.timeout(30), client.watch(table, after_sequence=0) as watching:
+                while not (await watching.next()).HasField("game_over"):
+                    pass
+            assert one.asked + two.asked > 100
+
+        play: Any = PlayServiceStub(channel)
+        stream = play.Play(metadata=bearer(OTHER))
+        await stream.write(play_service_pb2.PlayRequest(hello=play_service_pb2.Hello(name="three")))
+        unasked = [play_service_pb2.Decision(table=table, sequence=1) for _ in range(30)]
+        await stream.write(play_service_pb2.PlayRequest(decisions=unasked))
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            async for _ in stream:
+                pass
+        verify_limit(failed.value, "TOO_MANY_REQUESTS", 20)
 
 
 async def test_while_the_server_drains_nothing_new_begins_and_games_go_on() -> None:

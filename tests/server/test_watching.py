@@ -171,26 +171,36 @@ def _without_accidents(message: pb.WatchResponse | pb.ActResponse) -> bytes:
 
 
 async def test_a_reader_that_is_too_slow_is_told_where_to_go_on() -> None:
-    """The queue is bounded: what is not read is not kept for ever."""
+    """Nothing is kept for who does not take what it was sent: when it is too far behind, its stream ends."""
     async with running_app() as app, channel_to(app.address) as channel:
         table = await Client.on(channel).playing("anna", "ben")
         keeper = await app.lobby.table(table)
-        responses = Watcher(keeper, None, after=0, with_views=False, most=16).responses()
+        responses = Watcher(keeper, None, after=0, with_views=False, most_behind=16).responses()
         seen = [event.sequence for event in (await anext(responses)).events.events]
         for _ in range(20):
             (seat,) = keeper.table.to_act()
             keeper.act(seat, [finishing_action(keeper.table.game, seat)])
             await keeper.scribe.durable()
-        failure: Failure | None = None
-        try:
-            async for response in responses:
-                seen += [event.sequence for event in response.events.events]
-        except Failure as raised:
-            failure = raised
-    assert failure is not None
-    assert failure.reason is Reason.SLOW_READER
-    assert seen == list(range(1, int(failure.metadata["resume_after"]) + 1))
-    assert seen[-1] == 3 + 16
+        with pytest.raises(Failure) as failed:
+            await anext(responses)
+    assert failed.value.reason is Reason.SLOW_READER
+    assert seen == list(range(1, int(failed.value.metadata["resume_after"]) + 1))
+
+
+async def test_a_reader_that_is_a_little_behind_gets_all_at_once() -> None:
+    async with running_app() as app, channel_to(app.address) as channel:
+        table = await Client.on(channel).playing("anna", "ben")
+        keeper = await app.lobby.table(table)
+        responses = Watcher(keeper, None, after=0, with_views=True, most_behind=16).responses()
+        await anext(responses)
+        for _ in range(10):
+            (seat,) = keeper.table.to_act()
+            keeper.act(seat, [finishing_action(keeper.table.game, seat)])
+            await keeper.scribe.durable()
+        news = (await anext(responses)).events
+        await responses.aclose()
+    assert [event.sequence for event in news.events] == list(range(4, 14))
+    assert news.view.sequence == 13
 
 
 async def test_a_draining_server_ends_the_stream_and_says_when_to_come_back() -> None:

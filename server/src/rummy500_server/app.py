@@ -52,6 +52,12 @@ log = structlog.stdlib.get_logger("rummy500")
 
 KEEPALIVE_MS = 10_000
 """The fastest that a client may ping."""
+PING_MS, PONG_MS = 60_000, 20_000
+"""How often the server pings a connection with open streams, and how long it waits for the answer."""
+HANDSHAKE_MS = 20_000
+"""How long a connection may take to say that it speaks HTTP/2."""
+STREAMS_PER_CONNECTION = 4_096
+"""Calls that are open at the same time on one connection; further ones wait on the client's side."""
 SWEEP_SECONDS = 3_600.0
 """How often expired documents are dropped."""
 LAST_MOMENT = 0.5
@@ -214,6 +220,11 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.http2.min_ping_interval_without_data_ms", KEEPALIVE_MS),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", KEEPALIVE_MS),
         ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.keepalive_time_ms", PING_MS),
+        ("grpc.keepalive_timeout_ms", PONG_MS),
+        ("grpc.server_handshake_timeout_ms", HANDSHAKE_MS),
+        ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
+        ("grpc.max_connection_idle_ms", settings.idle_connection_minutes * 60_000),
     ]
 
 

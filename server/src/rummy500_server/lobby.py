@@ -21,7 +21,7 @@ from rummy500_engine.terms import RulesRefused, VariantError
 from rummy500_server.clock import Timer
 from rummy500_server.commits import Commits
 from rummy500_server.creation import Creation
-from rummy500_server.entries import UnreadableEntry, read_entry
+from rummy500_server.entries import SeatKind, UnreadableEntry, read_entry
 from rummy500_server.journal import Drop, Journal, Put, Write
 from rummy500_server.keeper import Keeper
 from rummy500_server.requests import RequestMemory
@@ -267,6 +267,19 @@ class Lobby:
         self._adopt(keeper)
         keeper.scribe.keep((Put(TABLE, name, creation.to_json()), Put(OPEN_TABLE, name, b""), *keep(keeper)))
         return keeper
+
+    def verify_another_bot(self, owner: str) -> None:
+        """Raises Failure TOO_MANY_BOTS when the owner has as many built-in bots as it may, matches not counted."""
+        mine = [
+            self._keepers[name].table
+            for name, who in self._unfinished.items()
+            if who == owner and name in self._keepers
+        ]
+        seats = [seat for table in mine if not table.creation.match for seat in table.seats]
+        limit = self.settings.builtin_bots_per_principal
+        if sum(seat.kind is SeatKind.BUILTIN_BOT for seat in seats) >= limit:
+            sentence = f"{limit} built-in bots sit at this owner's tables already, which is the limit"
+            raise Failure(Reason.TOO_MANY_BOTS, sentence, limit=limit)
 
     def _at_position(self, wish: Wish) -> Wish:
         """With the rules and the players that the position names."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from rummy500_server.rules_messages import RulesMessages
 from rummy500_server.sight import view_of
 from rummy500_server.status import Failure, Reason, bad_request, rejection_of
 from rummy500_server.table import TableState
+from rummy500_server.table_wire import LONGEST_NAME
 from rummy500_server.translate.events import result_into
 from rummy500_server.translate.pieces import VARINT, block, numbers, tag, varint
 from rummy500_server.translate.views import clock_piece, refusal_message, table_piece, view_bytes
@@ -30,6 +32,8 @@ LONGEST_MESSAGE = 512 << 10
 """Bytes after which what is due goes into another message."""
 DECISIONS_A_TURN = 64
 """Decisions of one message that are applied before others get the loop."""
+MOST_REFUSALS = 2_048
+"""Refusals that wait for a slow reader."""
 
 
 @dataclass(eq=False, slots=True)
@@ -67,6 +71,9 @@ class PlayStream:
         self._rules_sent: set[str] = set()
         self._links: dict[str, PlayLink] = {}
         self._due: dict[PlayLink, None] = {}
+        self._refusals: deque[pb.DecisionRefused] = deque()
+        self._ended: deque[tuple[Keeper, int, int]] = deque()
+        """Games that ended while the bot was away: the seat, and the last event that the bot has."""
         self._next = pb.PlayResponse()
         self._wake = asyncio.Event()
         self._failure: Failure | None = None
@@ -120,7 +127,7 @@ class PlayStream:
 
     def tell_over(self, keeper: Keeper, seat: int, after: int) -> None:
         """A game of the bot's ended while it was away."""
-        self._game_over_into(self._next, keeper, seat, after)
+        self._ended.append((keeper, seat, after))
         self._wake.set()
 
     async def read(self, requests: AsyncIterator[pb.PlayRequest]) -> None:
@@ -128,6 +135,8 @@ class PlayStream:
         try:
             async for request in requests:
                 await self._take_in(request)
+                if self._failure is not None:
+                    return
         except Failure as failure:
             self.fail(failure)
         finally:
@@ -138,10 +147,6 @@ class PlayStream:
         verify_play_request(request)
         for table in request.rules_wanted:
             self._send_rules(table)
-        waited = self._bucket.wait_for(len(request.decisions)) if request.decisions else 0.0
-        while waited:
-            await asyncio.sleep(waited)
-            waited = self._bucket.wait_for(len(request.decisions))
         for number, decision in enumerate(request.decisions, 1):
             self._decide(decision)
             if number % DECISIONS_A_TURN == 0:
@@ -192,15 +197,19 @@ class PlayStream:
         """Tells the bot why something about a table could not be."""
         rejection = rejection_of(error)
         assert rejection is not None
-        self._next.refusals.add(
-            table=table,
-            sequence=sequence,
-            applied=applied,
-            status=rejection.number,
-            refusal=refusal_message(rejection.reason, rejection.sentence),
+        refusal = refusal_message(rejection.reason, rejection.sentence)
+        self._refusals.append(
+            pb.DecisionRefused(
+                table=table, sequence=sequence, applied=applied, status=rejection.number, refusal=refusal
+            )
         )
-        if len(self._next.refusals) > MOST_EVENTS:
+        if len(self._refusals) > MOST_REFUSALS:
             self.fail(Failure(Reason.SLOW_READER, "too many refusals are waiting to be read", resume_after=0))
+        wait = self._bucket.wait_for()
+        if wait:
+            limit = self._bucket.rate
+            sentence = f"more than {limit} decisions a second that were refused, or that nobody asked for"
+            self.fail(Failure(Reason.TOO_MANY_REQUESTS, sentence, retry_after=wait, limit=limit))
         self._wake.set()
 
     # --- out
@@ -242,10 +251,16 @@ class PlayStream:
         """Writes what is due into the next message; whether it is worth sending."""
         size = 0
         requests: list[bytes] = []
+        while self._ended and size < LONGEST_MESSAGE:
+            size += self._game_over_into(self._next, *self._ended.popleft())
         while self._due and size < LONGEST_MESSAGE:
             link = next(iter(self._due))
             del self._due[link]
             size += self._show(link, requests)
+        while self._refusals and size < LONGEST_MESSAGE:
+            refusal = self._refusals.popleft()
+            self._next.refusals.append(refusal)
+            size += refusal.ByteSize()
         if requests:
             self._next.MergeFromString(b"".join(requests))
         return size > 0 or self._next.ByteSize() > 0
@@ -270,7 +285,7 @@ class PlayStream:
             size += self._resumed_into(message.resumed.add(), link, link.resume_after)
             link.resume_after = None
         if table.is_over:
-            self._game_over_into(message, keeper, link.seat, keeper.players[link.seat].seen)
+            size += self._game_over_into(message, keeper, link.seat, keeper.players[link.seat].seen)
             self.unlink(table.name)
         elif link.asked != table.sequence and keeper.is_asked(link.seat):
             request = self._request(link)
@@ -335,12 +350,14 @@ class PlayStream:
             pieces.append(block(_REFUSAL, refusal.SerializeToString()))
         return block(_REQUESTS, b"".join(pieces))
 
-    def _game_over_into(self, message: pb.PlayResponse, keeper: Keeper, seat: int, after: int) -> None:
+    @staticmethod
+    def _game_over_into(message: pb.PlayResponse, keeper: Keeper, seat: int, after: int) -> int:
         table = keeper.table
         assert table.result is not None
         over = message.games_over.add(table=table.name, sequence=table.sequence)
         result_into(over.result, table.result)
         over.events.extend(table.log.messages(after, seat, most=MOST_EVENTS))
+        return over.ByteSize()
 
 
 def verify_play_request(request: pb.PlayRequest) -> None:
@@ -351,6 +368,12 @@ def verify_play_request(request: pb.PlayRequest) -> None:
         raise bad_request("decisions", f"{len(request.decisions)}: at most 1,024")
     if len(request.rules_wanted) > 64:
         raise bad_request("rules_wanted", f"{len(request.rules_wanted)}: at most 64")
+    for at, decision in enumerate(request.decisions):
+        if len(decision.table) > LONGEST_NAME:
+            raise bad_request(f"decisions[{at}].table", f"at most {LONGEST_NAME} characters")
+    for at, table in enumerate(request.rules_wanted):
+        if len(table) > LONGEST_NAME:
+            raise bad_request(f"rules_wanted[{at}]", f"at most {LONGEST_NAME} characters")
 
 
 def stale(keeper: Keeper, sequence: int) -> Failure:

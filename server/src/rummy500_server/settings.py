@@ -45,8 +45,14 @@ class Settings:
     streams_per_principal: int = _setting(256, "open streams of one principal", low=1)
     games_per_bot: int = _setting(1_024, "games of one connected bot at the same time", low=1, high=1_024)
     requests_per_second: int = _setting(2_000, "requests a second of one principal", low=1)
-    decisions_per_second: int = _setting(100_000, "decisions a second of one Play stream", low=1)
-    queue_messages: int = _setting(1_024, "messages that wait for one slow reader before its stream ends", low=16)
+    refusals_per_second: int = _setting(
+        2_000, "refused decisions a second of one Play stream; others are not counted", low=1
+    )
+    builtin_bots_per_principal: int = _setting(2_000, "built-in bots at the open tables of one principal", low=1)
+    events_behind: int = _setting(
+        1_024, "events that a slow reader may be behind before its stream ends", low=16, high=2_000
+    )
+    idle_connection_minutes: int = _setting(30, "a connection on which no call is open for so long is closed", low=1)
     stall_seconds: int = _setting(60, "a server that a variant holds up for so long ends", low=1, high=86_400)
     drain_ms: int = _setting(5_000, "how long a stopping server waits for its streams", high=600_000)
 

@@ -124,8 +124,8 @@ class Reason(Enum):
     )
     TOO_MANY_REQUESTS = Kind(
         _Code.RESOURCE_EXHAUSTED,
-        "Too many requests a second of one principal; metadata `limit`.",
-        "Wait as long as RetryInfo says; play many games over one Play stream.",
+        "Too many requests a second of one principal, or refused decisions on one stream; metadata `limit`.",
+        "Wait as long as RetryInfo says; play many games over one Play stream; answer what is asked.",
         retry=True,
     )
     TOO_MANY_MATCHES = Kind(
@@ -134,9 +134,15 @@ class Reason(Enum):
         "Cancel some, or wait for their end.",
         retry=True,
     )
+    TOO_MANY_BOTS = Kind(
+        _Code.RESOURCE_EXHAUSTED,
+        "Too many built-in bots at the open tables of one principal; metadata `limit`.",
+        "Wait for the end of some games, or close some tables.",
+        retry=True,
+    )
     SLOW_READER = Kind(
         _Code.ABORTED,
-        "The receiver read too slowly and the stream was ended; metadata `resume_after` gives the sequence.",
+        "The receiver read too slowly and the stream was ended; of Watch, metadata `resume_after` gives the sequence.",
         "Open the stream again from that sequence, and read faster.",
     )
     STREAM_REPLACED = Kind(

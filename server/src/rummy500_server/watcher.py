@@ -1,10 +1,9 @@
-"""One Watch stream: a bounded queue of what a viewer is shown of a table."""
+"""One Watch stream. Nothing waits for its reader: each message is made, when it can be sent, of what happened since."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from rummy500.v1 import play_service_pb2 as pb
 from rummy500_server.keeper import Keeper
@@ -13,31 +12,38 @@ from rummy500_server.sight import view_of
 from rummy500_server.status import Failure, Reason
 from rummy500_server.translate.events import result_into
 
+MOST_EVENTS = 1_000
+"""Events of one message."""
+
 
 class Watcher:
-    """`after` is the last event that the viewer has; None: it has none and begins with a view."""
+    """`after` is the last event that the viewer was sent; None: it has none and begins with a view. A viewer whose
+    message is not taken while the table goes on by more than `most_behind` events is too slow."""
 
-    def __init__(self, keeper: Keeper, seat: int | None, *, after: int | None, with_views: bool, most: int) -> None:
+    def __init__(
+        self, keeper: Keeper, seat: int | None, *, after: int | None, with_views: bool, most_behind: int
+    ) -> None:
         self._keeper, self._seat = keeper, seat
         self._after = after
-        self._with_views, self._most = with_views, most
-        self._queue: deque[pb.WatchResponse] = deque()
+        self._with_views, self._most_behind = with_views, most_behind
         self._wake = asyncio.Event()
         self._failure: Failure | None = None
-        self._has_begun = self._is_over = False
+        self._has_begun = self._is_over = self._is_sending = self._is_too_slow = False
         self._was_asked = False
 
-    async def responses(self) -> AsyncIterator[pb.WatchResponse]:
+    async def responses(self) -> AsyncGenerator[pb.WatchResponse, None]:
         """What there is to see, until the game is over. Raises the failure that the stream ends with."""
         self._keeper.viewers[self] = None
         if self._seat is not None:
             self._keeper.players[self._seat].streams += 1
         try:
-            if self._keeper.scribe.is_durable:
-                self.published()
             while True:
-                while self._queue:
-                    yield self._queue.popleft()
+                response = self._next()
+                if response is not None:
+                    self._is_sending = True
+                    yield response
+                    self._is_sending = False
+                    continue
                 if self._failure is not None:
                     raise self._failure
                 if self._is_over:
@@ -50,44 +56,50 @@ class Watcher:
                 self._keeper.players[self._seat].streams -= 1
 
     def fail(self, failure: Failure) -> None:
-        """The stream ends with this error, after what is queued."""
+        """The stream ends with this error, after what is durable."""
         self._failure = self._failure or failure
         self._wake.set()
 
     def published(self) -> None:
         if self._keeper.is_lost:
             self.fail(lost())
-        if self._failure is not None or self._is_over:
-            return
-        if len(self._queue) >= self._most:
-            sentence = f"{self._most} messages are waiting to be read; open the stream again and read faster"
+        elif self._is_sending and self._keeper.table.sequence - (self._after or 0) > self._most_behind:
+            self._is_too_slow = True
+            sentence = f"more than {self._most_behind} events are waiting; open the stream again and read faster"
             self.fail(Failure(Reason.SLOW_READER, sentence, resume_after=self._after or 0))
-            return
-        self._see()
         self._wake.set()
 
-    def _see(self) -> None:
-        table = self._keeper.table
+    def _next(self) -> pb.WatchResponse | None:
+        """What the viewer has not been sent yet; None: nothing, for now or for ever."""
+        keeper, table = self._keeper, self._keeper.table
+        if self._is_over or self._is_too_slow or keeper.is_lost or not keeper.scribe.is_durable:
+            return None
         is_asked = self._seat is not None and self._seat in table.to_act()
-        has_news = self._after is not None and table.sequence > self._after
+        was_asked, self._was_asked = self._was_asked, is_asked
         if self._after is None or not table.log.reaches_back_to(self._after):
-            self._queue.append(pb.WatchResponse(snapshot=view_of(self._keeper, self._seat)))
-        elif has_news or not self._has_begun:
-            self._queue.append(self._events(self._after))
-        elif self._was_asked and not is_asked:
+            return self._snapshot()
+        if table.sequence > self._after or not self._has_begun:
+            return self._events(self._after)
+        if was_asked and not is_asked:
             # an answer in a poll is no event, but the seat that gave it has no more to say
-            self._queue.append(pb.WatchResponse(snapshot=view_of(self._keeper, self._seat)))
-        self._after, self._has_begun, self._was_asked = table.sequence, True, is_asked
-        if table.result is not None:
-            over = pb.GameOver(table=table.name, sequence=table.sequence)
-            result_into(over.result, table.result)
-            self._queue.append(pb.WatchResponse(game_over=over))
-            self._is_over = True
+            return self._snapshot()
+        if table.result is None:
+            return None
+        self._is_over = True
+        over = pb.GameOver(table=table.name, sequence=table.sequence)
+        result_into(over.result, table.result)
+        return pb.WatchResponse(game_over=over)
+
+    def _snapshot(self) -> pb.WatchResponse:
+        response = pb.WatchResponse(snapshot=view_of(self._keeper, self._seat))
+        self._after, self._has_begun = response.snapshot.sequence, True
+        return response
 
     def _events(self, after: int) -> pb.WatchResponse:
         response = pb.WatchResponse()
-        response.events.events.extend(self._keeper.table.log.messages(after, self._seat))
+        response.events.events.extend(self._keeper.table.log.messages(after, self._seat)[:MOST_EVENTS])
         response.events.SetInParent()
-        if self._with_views:
+        self._after, self._has_begun = after + len(response.events.events), True
+        if self._with_views and self._after == self._keeper.table.sequence:
             view_of(self._keeper, self._seat, response.events.view)
         return response

@@ -93,7 +93,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
             keeper.table.seat_of(caller().digest),
             after=after,
             with_views=request.with_views,
-            most=self._lobby.settings.queue_messages,
+            most_behind=self._lobby.settings.events_behind,
         )
         self._watchers.add(watcher)
         if self._drain.is_on:
@@ -148,7 +148,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
             name=hello.name,
             most_games=min(hello.max_concurrent_games or settings.games_per_bot, settings.games_per_bot),
             rules=self._rules,
-            bucket=Bucket(settings.decisions_per_second),
+            bucket=Bucket(settings.refusals_per_second),
         )
         stream.welcome(version=self._version, features=FEATURES, keepalive_ms=KEEPALIVE_MS)
         return stream

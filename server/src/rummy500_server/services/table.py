@@ -104,6 +104,7 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
             seating.verify_open(keeper.table)
             match request.WhichOneof("source"):
                 case "builtin":
+                    self._lobby.verify_another_bot(keeper.table.creation.owner)
                     seat = seating.seat_builtin(keeper, read_bot(request.builtin), name=name, wanted=wanted)
                 case "connected":
                     bot = read_name(request.connected, "connected")
