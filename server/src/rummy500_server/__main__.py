@@ -1,4 +1,4 @@
-"""The command `rummy500-server`.
+"""The command `rummy500-server`: `serve`, and the commands of `rummy500_server.commands`.
 
 `serve` prints one line on standard output once it listens, `listening on ADDRESS`; with --ready-file it also writes
 the address to that file, whole or not at all. Logs go to standard error. Exit status: 0 after a signal,
@@ -23,6 +23,7 @@ from pathlib import Path
 import structlog
 
 from rummy500_server.app import App, CannotListen, open_app, try_address
+from rummy500_server.commands import backup, check, export, inspect, prune, tables
 from rummy500_server.journal_sqlite import JournalUnusable
 from rummy500_server.logs import configure_logs
 from rummy500_server.settings import BadSetting, Settings, add_flags, read_settings
@@ -42,6 +43,11 @@ log = structlog.stdlib.get_logger("rummy500")
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = arguments.run
+    return run(arguments)
+
+
+def _run_server(arguments: argparse.Namespace) -> int:
     try:
         settings = read_settings(vars(arguments), os.environ)
     except BadSetting as error:
@@ -72,6 +78,9 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="stop when standard input ends, as for a server started by a program",
     )
+    serve.set_defaults(run=_run_server)
+    for command in (tables, inspect, check, export, backup, prune):
+        command.add(commands)
     return parser
 
 

@@ -40,6 +40,7 @@ from rummy500_server.limits import Usage
 from rummy500_server.listing import Listing
 from rummy500_server.lobby import Lobby
 from rummy500_server.matches import Matches
+from rummy500_server.retention import Retention
 from rummy500_server.rules_messages import RulesMessages
 from rummy500_server.services.match import MatchServicer
 from rummy500_server.services.play import PlayServicer
@@ -85,11 +86,18 @@ class App:
     lobby: Lobby = field(init=False)
     connected: Connected = field(init=False)
     rules_messages: RulesMessages = field(init=False)
+    retention: Retention = field(init=False)
     openers: list[Callable[[], None]] = field(default_factory=list)
     """Called once the tables are known."""
 
     def on_stop(self, stop: Callable[[], Awaitable[None]]) -> None:
         self.stoppers.append(stop)
+
+    async def prune(self) -> None:
+        """Drops what has been kept long enough."""
+        pruned = await self.retention.sweep(self.settings.keep_records_days * 86_400)
+        if pruned.tables or pruned.matches:
+            log.info("records.pruned", tables=pruned.tables, matches=pruned.matches)
 
     async def start(self) -> str:
         """Listens; answers the address, with the port that was chosen. Raises CannotListen."""
@@ -130,15 +138,19 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None, timer:
     app.on_stop(_every(SWEEP_SECONDS, journal.forget_expired))
     try:
         app.rules_messages, app.connected = RulesMessages(app.catalog), Connected()
+        app.retention = Retention(journal)
         app.lobby = Lobby(settings=settings, catalog=app.catalog, journal=journal, timer=timer)
         app.lobby.after_opened.append(app.connected.opened)
         app.on_stop(app.lobby.close)
+        app.retention.when_table_gone.append(app.lobby.forget)
         for add in SERVICES:
             app.service_names.append(await add(app))
         await app.lobby.open()
         await app.lobby.end_stalled(StalledTables(settings))
         for begin in app.openers:
             begin()
+        if settings.keep_records_days:
+            app.on_stop(_every(SWEEP_SECONDS, app.prune))
     except BaseException:
         await app.stop(drain_seconds=0)
         raise
@@ -156,6 +168,7 @@ async def _rules(app: App) -> str:
 async def _tables(app: App) -> str:
     listing = Listing(app.lobby, app.journal)
     await listing.open()
+    app.retention.when_table_gone.append(listing.forget)
     servicer = TableServicer(app.lobby, listing, app.connected, app.rules_messages, app.drain)
     table_service_pb2_grpc.add_TableServiceServicer_to_server(servicer, app.grpc_server)
     return table_service_pb2.DESCRIPTOR.services_by_name["TableService"].full_name
@@ -180,6 +193,8 @@ async def _matches(app: App) -> str:
     )
     await games.open()
     await matches.open()
+    app.retention.when_table_gone.append(games.forget)
+    app.retention.when_match_gone.append(matches.forget)
     app.openers.append(matches.resume)
     app.on_stop(matches.close)
     servicer = MatchServicer(matches, games, app.lobby, app.drain)

@@ -16,6 +16,7 @@ from rummy500_arena.records import CLOCK, Ending, Header, MatchPlace, Recorder
 from rummy500_arena.standing import final_points
 from rummy500_arena.statistics import GameScore
 from rummy500_catalog import DEFAULT_PRESET
+from rummy500_server.creation import Creation
 from rummy500_server.entries import Acted, Clocked, Forfeited
 from rummy500_server.journal import Journal, Put, Write
 from rummy500_server.keeper import Keeper
@@ -95,7 +96,7 @@ class Games:
     def __init__(self, lobby: Lobby, journal: Journal) -> None:
         self._lobby, self._journal = lobby, journal
         self._by_record: dict[str, FinishedGame] = {}
-        self._of_match: dict[str, list[FinishedGame]] = {}
+        self._of_match: dict[str, dict[str, FinishedGame]] = {}
         self._ending: dict[str, FinishedGame] = {}
         self.after_finished: list[Callable[[FinishedGame], None]] = []
         lobby.when_over.append(self._keep)
@@ -108,7 +109,7 @@ class Games:
     def _add(self, game: FinishedGame) -> None:
         self._by_record[game.record] = game
         if game.match:
-            self._of_match.setdefault(game.match, []).append(game)
+            self._of_match.setdefault(game.match, {})[game.record] = game
 
     def _keep(self, keeper: Keeper) -> Sequence[Write]:
         game = finished_game(keeper, finished_ms=round(time.time() * 1000))
@@ -124,6 +125,15 @@ class Games:
             for tell in self.after_finished:
                 tell(game)
 
+    def forget(self, creation: Creation) -> None:
+        """The table's game is not in the journal any more."""
+        game = self._by_record.pop(creation.record or creation.name, None)
+        if game is not None and game.match:
+            of_match = self._of_match[game.match]
+            del of_match[game.record]
+            if not of_match:
+                del self._of_match[game.match]
+
     # --- finding
 
     def named(self, record: str) -> FinishedGame | None:
@@ -131,7 +141,7 @@ class Games:
 
     def of_match(self, match: str) -> list[FinishedGame]:
         """In the order of deals and seatings."""
-        return sorted(self._of_match.get(match, ()), key=lambda game: (game.deal, game.seating))
+        return sorted(self._of_match.get(match, {}).values(), key=lambda game: (game.deal, game.seating))
 
     def all(self) -> list[FinishedGame]:
         """Newest first."""

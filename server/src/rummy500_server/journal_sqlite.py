@@ -317,7 +317,7 @@ def connect(path: Path, durability: str) -> sqlite3.Connection:
             path, timeout=0.5, isolation_level=None, check_same_thread=False, cached_statements=2 * ROWS_A_STATEMENT
         )
         connection.execute("BEGIN EXCLUSIVE")
-        _verify_ours(connection, path)
+        verify_ours(connection, path)
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             for statement in _TABLES:
                 connection.execute(statement)
@@ -328,7 +328,7 @@ def connect(path: Path, durability: str) -> sqlite3.Connection:
     except sqlite3.Error as error:
         if connection is not None:
             connection.close()
-        raise JournalUnusable(_sentence(path, error)) from error
+        raise JournalUnusable(sentence_of(path, error)) from error
     except JournalUnusable:
         assert connection is not None
         connection.close()
@@ -349,7 +349,8 @@ def _verify_place(path: Path) -> None:
         raise JournalUnusable(f"the database {path} cannot be opened: {error.strerror}") from error
 
 
-def _verify_ours(connection: sqlite3.Connection, path: Path) -> None:
+def verify_ours(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises JournalUnusable when another program, or another version of this one, has made the file."""
     if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         return
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
@@ -362,7 +363,8 @@ def _verify_ours(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _sentence(path: Path, error: sqlite3.Error) -> str:
+def sentence_of(path: Path, error: sqlite3.Error) -> str:
+    """What is wrong with the file, for the host."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return f"the database {path} is locked by another program"

@@ -38,6 +38,10 @@ class Listing:
         chosen = [table for table in tables if table.state in states]
         return page_of(chosen, page_size=page_size, page_token=page_token)
 
+    def forget(self, creation: Creation) -> None:
+        """The table is not in the journal any more."""
+        self._ended.pop(creation.name, None)
+
     def _keep(self, keeper: Keeper) -> Sequence[Write]:
         if not keeper.table.creation.is_listed:
             return ()

@@ -17,11 +17,11 @@ from rummy500_catalog import Catalog
 from rummy500_engine.position import PositionError, players_of, set_up
 from rummy500_engine.refusals import Refused
 from rummy500_engine.rules import Rules
-from rummy500_engine.terms import RulesRefused, VariantError
 from rummy500_server.clock import Timer
 from rummy500_server.commits import Commits
 from rummy500_server.creation import Creation
-from rummy500_server.entries import SeatKind, UnreadableEntry, read_entry
+from rummy500_server.entries import SeatKind
+from rummy500_server.folding import CannotFold, fold_lines
 from rummy500_server.journal import Drop, Journal, Put, Write
 from rummy500_server.keeper import Keeper
 from rummy500_server.requests import RequestMemory
@@ -30,7 +30,7 @@ from rummy500_server.rules_wire import Choice
 from rummy500_server.settings import Settings
 from rummy500_server.stalled import StalledTables
 from rummy500_server.status import Failure, Reason, bad_request
-from rummy500_server.table import FoldMismatch, Table, TableState, fold
+from rummy500_server.table import Table, TableState
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -162,12 +162,9 @@ class Lobby:
         creation = Creation.from_json(document)
         lines = [line for _, line in await self._journal.read(name)]
         try:
-            rules = creation.choice.rules(self.catalog, creation.players)
-            if creation.difference(rules):
-                raise FoldMismatch(creation.difference(rules))
-            table = fold(creation, rules, [read_entry(line, rules) for line in lines])
+            table = fold_lines(creation, lines, self.catalog)
         except Exception as error:
-            if not isinstance(error, RulesRefused | VariantError | FoldMismatch | Refused | UnreadableEntry):
+            if not isinstance(error, CannotFold):
                 log.exception("table.not_folded", table=name)
             sentence = f"table {name} ended by a fault of the server: {error}"
             self._broken[name] = sentence
@@ -225,6 +222,11 @@ class Lobby:
         if keeper.table.state is TableState.OPEN:
             minutes = self.settings.open_table_minutes
             keeper.close(Termination.CANCELLED, f"the table did not start within {minutes} minutes")
+
+    def forget(self, creation: Creation) -> None:
+        """A table that is over is not in the journal any more."""
+        for named in (self._listed, self._keepers, self._over, self._broken):
+            named.pop(creation.name, None)
 
     # --- making
 

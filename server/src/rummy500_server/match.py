@@ -14,7 +14,6 @@ from typing import Any
 import structlog
 
 from rummy500_arena.plan import PlannedGame, Unit
-from rummy500_arena.records import MatchPlace
 from rummy500_arena.statistics import MatchStatistics
 from rummy500_server import seating
 from rummy500_server.connected import Connected
@@ -134,18 +133,6 @@ class Match:
     @property
     def is_over(self) -> bool:
         return self.document.is_over
-
-    def place(self, game: FinishedGame) -> MatchPlace:
-        """What the game's record says about the match."""
-        planned = self.plan.game(self._index(game.record))
-        return MatchPlace(
-            seed=self.spec.seed,
-            unit=self.spec.unit.value,
-            bots=self.spec.names,
-            pairing=planned.pairing,
-            deal=planned.deal,
-            rotation=planned.rotation,
-        )
 
     def is_to_come(self, record: str) -> bool:
         """Whether a game of the plan that is not over will have a record of that name."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from rummy500.v1 import match_pb2, rules_pb2, table_pb2
 from rummy500_arena.plan import Plan, Unit
+from rummy500_arena.records import MatchPlace
 from rummy500_bots import BotRefused, BotSpec, built_in, kinds
 from rummy500_engine.rules import MAX_PLAYERS, MIN_PLAYERS
 from rummy500_server.rules_wire import Choice, choice_message, read_choice
@@ -65,6 +66,18 @@ class MatchSpec:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(bot.name for bot in self.bots)
+
+    def place(self, deal: int, seating: int) -> MatchPlace:
+        """What the record of that game says about the match."""
+        planned = self.plan.game(deal * self.plan.seatings + seating)
+        return MatchPlace(
+            seed=self.seed,
+            unit=self.unit.value,
+            bots=self.names,
+            pairing=planned.pairing,
+            deal=planned.deal,
+            rotation=planned.rotation,
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -134,9 +134,9 @@ class Matches:
             )
         )
 
-    def drop(self, match: Match) -> None:
-        """A match that could not be kept."""
-        self._matches.pop(match.name, None)
+    def forget(self, name: str) -> None:
+        """A match that is not in the journal: it could not be kept, or was kept long enough."""
+        self._matches.pop(name, None)
 
     async def keep(self, match: Match, *writes: Put) -> None:
         """Returns when the match as it stands is durable. Raises JournalError."""

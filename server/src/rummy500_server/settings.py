@@ -38,6 +38,9 @@ class Settings:
     open_table_minutes: int = _setting(
         1_440, "a table that has not started after so long is closed", low=1, high=525_600
     )
+    keep_records_days: int = _setting(
+        0, "tables, records and matches that have been over for so long are dropped; 0: never", high=36_500
+    )
     receive_bytes: int = _setting(64 << 10, "the longest message taken", low=1 << 10, high=64 << 20)
     send_bytes: int = _setting(1 << 20, "the longest message sent", low=64 << 10, high=64 << 20)
     tables_per_principal: int = _setting(1_000, "open tables of one principal", low=1)

@@ -46,7 +46,7 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
             try:
                 await self._kept(match, *keep(answer))
             except Failure:
-                self._matches.drop(match)
+                self._matches.forget(match.name)
                 raise
             match.begin()
             return answer
@@ -115,7 +115,9 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         waiting = b""
         for game in games:
             match = self._matches.find(game.match)
-            text = await self._games.record(game, match.place(game) if match is not None else None)
+            text = await self._games.record(
+                game, match.spec.place(game.deal, game.seating) if match is not None else None
+            )
             waiting += text.encode()
             while len(waiting) >= CHUNK_BYTES:
                 yield pb.GetRecordResponse(chunk=waiting[:CHUNK_BYTES])

@@ -1,0 +1,177 @@
+"""A database as it stood at one moment, read from outside; a server may be writing to it meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from rummy500_server.creation import Creation
+from rummy500_server.games import GAME, FinishedGame
+from rummy500_server.journal_sqlite import JournalUnusable, sentence_of, verify_ours
+from rummy500_server.lobby import OPEN_TABLE, TABLE
+from rummy500_server.match import MatchDocument
+from rummy500_server.matches import MATCH
+
+_ACTIONS = (b"act\t", b"clock\t")
+"""How entries that are actions begin."""
+
+
+class StoredState(Enum):
+    """`TableState`, and what has become of a table that could not be folded any more."""
+
+    OPEN = "open"
+    PLAYING = "playing"
+    FINISHED = "finished"
+    CLOSED = "closed"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A table without folding it. `players` by seat, empty for a free one; `size` is that of its entries in bytes."""
+
+    creation: Creation
+    state: StoredState
+    players: tuple[str, ...]
+    entries: int
+    size: int
+
+    @property
+    def name(self) -> str:
+        return self.creation.name
+
+    @property
+    def record(self) -> str:
+        return self.creation.record or self.creation.name
+
+
+class Archive:
+    """What it answers is all of the same moment, that of `open`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, path: Path) -> Iterator[Archive]:
+        """Raises JournalUnusable, also when it turns out to be damaged while it is read."""
+        if not path.is_file():
+            raise JournalUnusable(f"there is no database {path}: name another with --database")
+        connection: sqlite3.Connection | None = None
+        try:
+            connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+            connection.execute("BEGIN")
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise JournalUnusable(f"the database {path} is empty: no server has used it yet")
+            verify_ours(connection, path)
+            yield cls(connection)
+        except sqlite3.Error as error:
+            raise JournalUnusable(sentence_of(path, error)) from error
+        finally:
+            if connection is not None:
+                connection.close()
+
+    # --- documents
+
+    def creation(self, table: str) -> Creation | None:
+        found = self._document(TABLE, table)
+        return None if found is None else Creation.from_json(found)
+
+    def game(self, record: str) -> FinishedGame | None:
+        found = self._document(GAME, record)
+        return None if found is None else FinishedGame.from_json(found)
+
+    def match(self, name: str) -> MatchDocument | None:
+        found = self._document(MATCH, name) if name else None
+        return None if found is None else MatchDocument.from_json(found)
+
+    def records(self) -> list[str]:
+        """The names of all games that are over."""
+        return self._keys(GAME)
+
+    def table_names(self) -> list[str]:
+        return self._keys(TABLE)
+
+    def match_names(self) -> list[str]:
+        return self._keys(MATCH)
+
+    def _document(self, kind: str, key: str) -> bytes | None:
+        row = self._connection.execute("SELECT value FROM documents WHERE kind = ? AND key = ?", (kind, key)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def _keys(self, kind: str) -> list[str]:
+        rows = self._connection.execute("SELECT key FROM documents WHERE kind = ? ORDER BY key", (kind,))
+        return [key for (key,) in rows]
+
+    # --- tables
+
+    def tables(self) -> Iterator[StoredTable]:
+        """All of them, in no order."""
+        return map(self._table, self.table_names())
+
+    def table(self, name: str) -> StoredTable | None:
+        return None if self._document(TABLE, name) is None else self._table(name)
+
+    def _table(self, name: str) -> StoredTable:
+        creation = self.creation(name)
+        assert creation is not None
+        lines = self.lines(name)
+        entries = [line.decode().split("\t") for line in lines if not line.startswith(_ACTIONS)]
+        kinds, is_unfinished = {entry[0] for entry in entries}, self._document(OPEN_TABLE, name) is not None
+        has_game = self._document(GAME, creation.record or name) is not None
+        return StoredTable(
+            creation=creation,
+            state=_state(kinds, is_unfinished=is_unfinished, has_game=has_game),
+            players=_players(creation, entries),
+            entries=len(lines),
+            size=sum(map(len, lines)),
+        )
+
+    def lines(self, table: str) -> list[bytes]:
+        rows = self._connection.execute(
+            "SELECT sequence, record FROM records WHERE owner = ?1"
+            " UNION ALL SELECT sequence, record FROM log WHERE owner = ?1 ORDER BY sequence",
+            (table,),
+        )
+        return [record for _, record in rows]
+
+    # --- the file
+
+    def problems(self) -> list[str]:
+        """What SQLite finds wrong with the file; nothing: it is whole."""
+        found = [text for (text,) in self._connection.execute("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found
+
+    def copy_to(self, path: Path) -> None:
+        """Writes the whole of it into a new database."""
+        copy = sqlite3.connect(path)
+        try:
+            self._connection.backup(copy)
+        finally:
+            copy.close()
+
+
+def _state(kinds: set[str], *, is_unfinished: bool, has_game: bool) -> StoredState:
+    if is_unfinished:
+        return StoredState.PLAYING if "start" in kinds else StoredState.OPEN
+    if "close" in kinds:
+        return StoredState.CLOSED
+    return StoredState.FINISHED if has_game else StoredState.BROKEN
+
+
+def _players(creation: Creation, entries: list[list[str]]) -> tuple[str, ...]:
+    names = [""] * creation.players
+    is_started = False
+    for entry in entries:
+        match entry:
+            case ["join", seat, _, name, *_]:
+                names[int(seat)] = name
+            case ["leave", seat, *_] if not is_started:
+                names[int(seat)] = ""
+            case ["start", *_]:
+                is_started = True
+    return tuple(names)

@@ -1,0 +1,46 @@
+"""`rummy500-server check`: whether a database is whole, and every table gives again what it once gave."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rummy500_catalog import Catalog
+from rummy500_server.archive import Archive
+from rummy500_server.commands.database import add_database, refuse
+from rummy500_server.folding import CannotFold, fold_lines
+from rummy500_server.journal_sqlite import JournalUnusable
+
+
+def add(commands: Any) -> None:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "check",
+        help="verify a database and every table in it",
+        description="Verifies that the file is whole and that the entries of every table give again the events that "
+        "they once gave; a server may be running on it. Exit status 1 when something does not hold, each on a line.",
+    )
+    add_database(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    catalog, entries, tables, problems = Catalog(), 0, 0, 0
+    try:
+        with Archive.open(arguments.database) as archive:
+            for sentence in archive.problems():
+                problems += 1
+                print(f"{arguments.database}: {sentence}")
+            for name in archive.table_names():
+                creation, lines = archive.creation(name), archive.lines(name)
+                assert creation is not None
+                tables, entries = tables + 1, entries + len(lines)
+                try:
+                    fold_lines(creation, lines, catalog)
+                except CannotFold as error:
+                    problems += 1
+                    print(f"table {name}: {error}")
+    except JournalUnusable as error:
+        return refuse(error)
+    found = "all hold" if not problems else f"{problems} problems"
+    print(f"{arguments.database}: {tables} tables, {entries} entries: {found}")
+    return 1 if problems else 0

@@ -1,0 +1,98 @@
+"""How long the server keeps what is over: tables with their entries and records, and matches with all of theirs.
+
+A match goes first and then its games, so that a process that dies in between leaves games of no match, which the next
+sweep finds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rummy500_server.creation import Creation
+from rummy500_server.games import GAME, FinishedGame
+from rummy500_server.journal import Drop, Erase, Journal, Write
+from rummy500_server.listing import ENDED_TABLE
+from rummy500_server.lobby import OPEN_TABLE, TABLE
+from rummy500_server.match import MatchDocument
+from rummy500_server.matches import MATCH
+
+STEP = 50
+"""Documents that are looked at, and tables that are dropped, at a time."""
+BETWEEN_STEPS = 0.05
+"""Seconds in which others have the journal."""
+
+
+@dataclass(slots=True)
+class Pruned:
+    """What a sweep has dropped, or would drop."""
+
+    tables: int = 0
+    matches: int = 0
+
+
+class Retention:
+    """`now` is in seconds since 1970. `when_table_gone` and `when_match_gone` are told what is not in the journal any
+    more."""
+
+    def __init__(self, journal: Journal, now: Callable[[], float] = time.time) -> None:
+        self._journal, self._now = journal, now
+        self.when_table_gone: list[Callable[[Creation], None]] = []
+        self.when_match_gone: list[Callable[[str], None]] = []
+
+    async def sweep(self, seconds: float, *, dry_run: bool = False) -> Pruned:
+        """Drops what has been over for so long; with `dry_run` it only counts. Raises JournalError."""
+        before_ms, pruned = (self._now() - seconds) * 1000, Pruned()
+        matches = await self._sweep_matches(before_ms, pruned, dry_run=dry_run)
+        await self._sweep_tables(before_ms, pruned, matches, dry_run=dry_run)
+        return pruned
+
+    async def _sweep_matches(self, before_ms: float, pruned: Pruned, *, dry_run: bool) -> set[str]:
+        """Answers the matches that stay."""
+        kept: set[str] = set()
+        after = ""
+        while page := await self._journal.documents(MATCH, after=after, most=STEP):
+            after = page[-1][0]
+            found = [MatchDocument.from_json(text) for _, text in page]
+            gone = [match.name for match in found if match.is_over and match.finished_ms < before_ms]
+            kept.update(match.name for match in found if match.name not in gone)
+            pruned.matches += len(gone)
+            if gone and not dry_run:
+                await self._journal.commit(*(Drop(MATCH, name) for name in gone))
+                for name in gone:
+                    for tell in self.when_match_gone:
+                        tell(name)
+            await asyncio.sleep(BETWEEN_STEPS)
+        return kept
+
+    async def _sweep_tables(self, before_ms: float, pruned: Pruned, matches: set[str], *, dry_run: bool) -> None:
+        after = ""
+        while page := await self._journal.documents(TABLE, after=after, most=STEP):
+            after = page[-1][0]
+            found = [Creation.from_json(text) for _, text in page]
+            old = [each for each in found if each.created_ms < before_ms and each.match not in matches]
+            gone = [each for each in old if await self._was_over(each, before_ms)]
+            pruned.tables += len(gone)
+            if gone and not dry_run:
+                writes: list[Write] = []
+                for each in gone:
+                    writes += _forgotten(each)
+                await self._journal.commit(*writes)
+                for each in gone:
+                    for tell in self.when_table_gone:
+                        tell(each)
+            await asyncio.sleep(BETWEEN_STEPS)
+
+    async def _was_over(self, creation: Creation, before_ms: float) -> bool:
+        """A table whose game never began is as old as it is."""
+        if await self._journal.get(OPEN_TABLE, creation.name) is not None:
+            return False
+        game = await self._journal.get(GAME, creation.record or creation.name)
+        return game is None or FinishedGame.from_json(game).finished_ms < before_ms
+
+
+def _forgotten(creation: Creation) -> tuple[Write, ...]:
+    name = creation.name
+    return (Erase(name), Drop(GAME, creation.record or name), Drop(ENDED_TABLE, name), Drop(TABLE, name))
