@@ -9,7 +9,7 @@ import pytest
 from tests.engine.tables import rules_of, variant
 
 from rummy500_engine.cards import hand_of
-from rummy500_engine.cover import can_cover
+from rummy500_engine.cover import Cover
 from rummy500_engine.finish import Search, TurnState
 from rummy500_engine.melds import Meld
 from rummy500_engine.plugins import Plugin
@@ -56,8 +56,8 @@ def test_what_can_be_covered_is_what_the_search_finds(table: str) -> None:
     applied = 0
     for _ in range(POSITIONS):
         state = state_of(rules, dice)
-        possible = can_cover(rules.catalogue, hand=state.hand, owed=state.must, melds=state.melds)
-        if possible is not None:
+        cover = Cover(rules.catalogue, hand=state.hand, owed=state.must, melds=state.melds)
+        if cover.applies:
             applied += 1
-            assert possible is (Search(rules).finished(state, patience=None) is not None), state
+            assert cover.is_possible() is (Search(rules).finished(state, patience=None) is not None), state
     assert applied > POSITIONS * 0.9

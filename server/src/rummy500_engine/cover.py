@@ -1,58 +1,65 @@
 """Whether all cards owed can be used together: an exact cover, decided rank by rank.
 
-The search of `finish` finds a plan quickly where there is one, but may try many before it knows that there is none.
-Here nothing is tried twice. Going from the low ace up, all that matters of the cards below a rank is which runs are
-open in each suit and how long they are, counted to three: a run of three may end or go on. Suits touch each other in
-sets only, so each rank asks which cards go to sets and lets every suit go on by itself. A run on the table is an open
-run at its high end, and at its low end an open run of any length may join it. A set without a card owed is of no use,
-and no run has to begin more than four ranks below a card that is owed, since longer runs fall apart.
+Nothing is tried out. Going from the low ace up, all that matters of the cards below a rank is which runs are open in
+each suit and how long they are, counted to three: a run of three may end or go on. Suits touch each other in sets only:
+once it is said how many cards of each suit go to the sets of each rank, every suit goes on by itself. So what is
+carried from rank to rank are boxes: for each suit, all ways in which it may stand. Where no set is possible a box stays
+one box; each way to make sets makes one more, and a box that lies within another is dropped.
+
+Boxes are large because of an order among ways to stand: one is as good as another if its runs are at least as long, one
+by one, and those that it has besides may end. With a way to stand goes every worse one.
+
+A run on the table is an open run at its high end, and at its low end an open run of any length may join it. A set
+without a card owed is of no use, and no run has to begin more than four ranks below a card that is owed, since longer
+runs fall apart.
 
 It applies to hands without jokers at tables where only the duty of a take can forbid the end of a turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import combinations_with_replacement, product
+from typing import Final
 
-from rummy500_engine.cards import ACE, LANE_BITS, Mask, count, rank_of, suit_of
-from rummy500_engine.melds import SHORTEST, Kind, Meld, MeldCatalogue
+from rummy500_engine.cards import ACE, COPY_BITS, LANE_BITS, Card, Mask, rank_of, suit_of
+from rummy500_engine.melds import LANE, SHORTEST, Kind, Meld, MeldCatalogue
 
-_HIGH_ACE = 13
-_REACH = 5
+_HIGH_ACE: Final = 13
+_REACH: Final = 5
 """A run has a card that is owed among its first five, or falls apart into runs of which one begins later."""
 
 Open = tuple[int, ...]
 """The lengths of a suit's open runs, counted to three, in ascending order."""
-Suit = tuple[Open, int]
-"""A suit's open runs, and how many of its aces stand low."""
+Ways = int
+"""A set of ways in which a suit may stand, as bits; with each way every worse one."""
+Box = tuple[Ways, Ways, Ways, Ways]
 Counts = tuple[int, int, int, int]
+"""A number of cards of each suit."""
 
 
-def can_cover(catalogue: MeldCatalogue, *, hand: Mask, owed: Mask, melds: Sequence[Meld]) -> bool | None:
-    """Whether all of `owed` can be melded or laid off on `melds`, with other cards of the joker-free hand. None where
-    this reasoning does not apply: runs round the corner, or one on the table that an ace at either end might join."""
-    cover = _Cover(catalogue, hand=hand, owed=owed, melds=melds)
-    return cover.is_possible() if cover.applies else None
+class Cover:
+    """One hand before the melds of a table, and what of it is owed. Cards may come to it one by one, as in the takes of
+    a pile: what was found out about ranks that they leave alone is kept."""
 
-
-class _Cover:
-    def __init__(self, catalogue: MeldCatalogue, *, hand: Mask, owed: Mask, melds: Sequence[Meld]) -> None:
+    def __init__(self, catalogue: MeldCatalogue, *, hand: Mask, owed: Mask, melds: Iterable[Meld]) -> None:
         self.catalogue = catalogue
-        suits = range(4)
-        self.held = [[count(hand, suit * LANE_BITS + rank) for rank in range(13)] for suit in suits]
-        self.owed = [[count(owed, suit * LANE_BITS + rank) for rank in range(13)] for suit in suits]
-        self.joins = [[0] * 14 for _ in suits]
-        """How many runs of the table begin at each position, and take a card below."""
-        self.goes_on = [[0] * 15 for _ in suits]
-        """How many runs of the table take a card at each position."""
+        self.held = _by_suit(hand)
+        self.owed = _by_suit(owed)
+        self.joins = [[0] * 16 for _ in range(4)]
+        self.goes_on = [[0] * 15 for _ in range(4)]
         self.sets: list[list[Meld]] = [[] for _ in range(13)]
-        self.applies = not catalogue.corner
-        for meld in melds:
+        self.both_ends: list[tuple[int, int]] = []
+        """The suit of each run of the table that an ace could join at either end, and how many aces it takes."""
+        for meld in () if catalogue.corner else melds:
             self._note(meld)
-        self.may_begin = [self._may_begin(suit) for suit in suits]
-        self.dead: set[tuple[int, tuple[Suit, ...]]] = set()
+        self.suits = suits_of(max([max(counts) for counts in self.held]))
+        self.to_sets: list[tuple[Counts, ...]] = [self._sets_of(position % 13) for position in range(_HIGH_ACE + 1)]
+        """For each position the numbers of cards that may go to sets of its rank."""
+        self.followers = self._all_followers()
+        """For each position and suit how the suit goes on, by the number of its cards that go to sets."""
+        self.dead: list[list[Box]] = []
 
     def _note(self, meld: Meld) -> None:
         face = meld.placed[0].face
@@ -62,97 +69,263 @@ class _Cover:
             return
         suit = suit_of(face)
         last = meld.start + meld.length - 1
-        aces = self.held[suit][ACE] + (meld.start == 0) + (last == _HIGH_ACE)
-        if aces > 1 and meld.start < SHORTEST and last > _HIGH_ACE - SHORTEST:
-            self.applies = False  # else cards that lead to a second ace make a meld of their own
+        if meld.start < SHORTEST and last > _HIGH_ACE - SHORTEST:
+            self.both_ends.append((suit, 1 - (meld.start == 0) - (last == _HIGH_ACE)))
         if meld.low_face is not None:
             self.joins[suit][meld.start] += 1
         if meld.high_face is not None:
             self.goes_on[suit][meld.start + meld.length] += 1
 
-    def _may_begin(self, suit: int) -> list[int]:
-        """For each position, how many runs that begin there may be of use: a card owed is near, and they can grow."""
-        owed = [*self.owed[suit], self.owed[suit][ACE]]
-        held = [*self.held[suit], self.held[suit][ACE] if self.catalogue.high else 0, 0, 0]
-        joins = [*self.joins[suit], 0, 0]
-        return [
-            joins[position + 1] + min(held[position + 1], held[position + 2] + joins[position + 2])
-            if any(owed[position : position + _REACH])
-            else 0
-            for position in range(14)
-        ]
+    @property
+    def applies(self) -> bool:
+        """Whether this reasoning holds: no runs round the corner, and none on the table that aces of the hand might
+        join at both ends. Of any other, cards that lead to a second ace make a meld of their own."""
+        return not self.catalogue.corner and all(self.held[suit][ACE] <= most for suit, most in self.both_ends)
+
+    def owe(self, card: Card) -> None:
+        """One such card more, and it is owed."""
+        suit, rank = suit_of(card), rank_of(card)
+        self.held[suit][rank] += 1
+        self.owed[suit][rank] += 1
+        if self.held[suit][rank] > self.suits.copies:
+            self.suits = suits_of(self.held[suit][rank])
+            self.followers = self._all_followers()
+        for position in (0, _HIGH_ACE) if rank == ACE else (rank,):
+            self.to_sets[position] = self._sets_of(rank)
+            self.followers[position] = [self._followers_at(position, each) for each in range(4)]
+            for near in range(max(0, position - _REACH + 1), position):
+                self.followers[near][suit] = self._followers_at(near, suit)
 
     def is_possible(self) -> bool:
-        nothing: Suit = ((), 0)
-        return self._from(0 if self.catalogue.low else 1, (nothing,) * 4)
-
-    def _from(self, position: int, suits: tuple[Suit, ...]) -> bool:
-        if position > _HIGH_ACE:
-            return all(length == SHORTEST for lengths, _ in suits for length in lengths)
-        key = (position, suits)
-        if key in self.dead:
+        """Whether all that is owed can be melded or laid off, with other cards of the hand. Only where it applies."""
+        viable = self._viable()
+        begin = [self.suits.begin(self._low_aces(suit)) & viable[0][suit] for suit in range(4)]
+        if not all(begin):
             return False
-        if position == 0:
-            follow = self._after_low_aces(suits)
-        elif position == _HIGH_ACE:
-            follow = self._after_high_aces(suits)
-        else:
-            held = [self.held[suit][position] for suit in range(4)]
-            owed = [self.owed[suit][position] for suit in range(4)]
-            follow = self._after(position, suits, held=held, owed=owed, in_runs=True)
-        if any(self._from(position + 1, after) for after in follow):
+        self.dead = [[] for _ in range(_HIGH_ACE + 1)]
+        return self._ends(1, (begin[0], begin[1], begin[2], begin[3]), viable)
+
+    def _low_aces(self, suit: int) -> int:
+        """How many aces of a suit may begin runs."""
+        return min(self.held[suit][ACE], self._may_begin(suit, 0)) if self.catalogue.low else 0
+
+    def _viable(self) -> list[Box]:
+        """For each position the ways in which each suit may stand after it so that it could end, were it alone."""
+        ended = self.suits.ended
+        box: Box = (ended, ended, ended, ended)
+        viable = [box]
+        for clubs, diamonds, hearts, spades in self.followers[:0:-1]:
+            box = (_before(clubs, box[0]), _before(diamonds, box[1]), _before(hearts, box[2]), _before(spades, box[3]))
+            viable.append(box)
+        viable.reverse()
+        return viable
+
+    def _ends(self, position: int, box: Box, viable: list[Box]) -> bool:
+        """Whether the suits, standing so before this position, can go on to the end."""
+        if position > _HIGH_ACE:
             return True
-        self.dead.add(key)
+        last, dead = viable[position], self.dead[position]
+        clubs, diamonds, hearts, spades = self.followers[position]
+        ways_of_clubs = [each.after(box[0]) & last[0] for each in clubs]
+        ways_of_diamonds = [each.after(box[1]) & last[1] for each in diamonds]
+        ways_of_hearts = [each.after(box[2]) & last[2] for each in hearts]
+        ways_of_spades = [each.after(box[3]) & last[3] for each in spades]
+        for cards in self.to_sets[position]:
+            after = (
+                ways_of_clubs[cards[0]],
+                ways_of_diamonds[cards[1]],
+                ways_of_hearts[cards[2]],
+                ways_of_spades[cards[3]],
+            )
+            if after[0] and after[1] and after[2] and after[3] and not (dead and _lies_in(after, dead)):
+                if self._ends(position + 1, after, viable):
+                    return True
+                dead.append(after)
         return False
 
-    def _after_low_aces(self, suits: tuple[Suit, ...]) -> Iterator[tuple[Suit, ...]]:
-        choices: list[list[Suit]] = []
-        for suit in range(4):
-            most = min(self.held[suit][ACE], self.may_begin[suit][0])
-            choices.append([((1,) * low, low) for low in range(most + 1)])
-        return product(*choices)
+    def _all_followers(self) -> list[list[list[Followers]]]:
+        return [[self._followers_at(position, suit) for suit in range(4)] for position in range(_HIGH_ACE + 1)]
 
-    def _after_high_aces(self, suits: tuple[Suit, ...]) -> Iterator[tuple[Suit, ...]]:
-        held = [self.held[suit][ACE] - suits[suit][1] for suit in range(4)]
-        owed = [max(0, self.owed[suit][ACE] - suits[suit][1]) for suit in range(4)]
-        return self._after(_HIGH_ACE, suits, held=held, owed=owed, in_runs=self.catalogue.high)
+    def _followers_at(self, position: int, suit: int) -> list[Followers]:
+        at_ace = position == _HIGH_ACE
+        held, owed = self.held[suit][position % 13], self.owed[suit][position % 13]
+        joins, goes_on = self.joins[suit][position], self.goes_on[suit][position]
+        may_begin = self._may_begin(suit, position)
+        in_runs = self.catalogue.high or not at_ace
+        return [
+            self.suits.followers(held - laid, owed - laid, at_ace, in_runs, joins, goes_on, may_begin)
+            for laid in range(max([cards[suit] for cards in self.to_sets[position]]) + 1)
+        ]
 
-    def _after(
-        self, position: int, suits: tuple[Suit, ...], *, held: list[int], owed: list[int], in_runs: bool
-    ) -> Iterator[tuple[Suit, ...]]:
-        """Every way in which the suits may stand after this position."""
-        for to_sets in self._sets_of(position % 13, held, owed):
-            choices: list[list[Suit]] = []
-            for suit in range(4):
-                lengths, low_aces = suits[suit]
-                after = _go_on(
-                    lengths,
-                    held[suit] - to_sets[suit] if in_runs else 0,
-                    max(0, owed[suit] - to_sets[suit]),
-                    self.joins[suit][position],
-                    self.goes_on[suit][position],
-                    self.may_begin[suit][position],
-                )
-                if not after:
-                    break
-                choices.append([(lengths, low_aces) for lengths in after])
-            else:
-                yield from product(*choices)
+    def _may_begin(self, suit: int, position: int) -> int:
+        """How many runs that begin there may be of use: as many as cards owed are near, if they can grow."""
+        if position > _HIGH_ACE - 1:
+            return 0
+        owed, joins = self.owed[suit], self.joins[suit]
+        near = sum(owed[position : position + _REACH])
+        if position + _REACH > _HIGH_ACE:
+            near += owed[ACE]
+        if not near:
+            return 0
+        following = self._in_runs(suit, position + 2) + joins[position + 2]
+        return min(near, joins[position + 1] + min(self._in_runs(suit, position + 1), following))
 
-    def _sets_of(self, rank: int, held: list[int], owed: list[int]) -> list[Counts]:
+    def _in_runs(self, suit: int, position: int) -> int:
+        if position < _HIGH_ACE:
+            return self.held[suit][position]
+        return self.held[suit][ACE] if position == _HIGH_ACE and self.catalogue.high else 0
+
+    def _sets_of(self, rank: int) -> tuple[Counts, ...]:
         """How many cards of each suit may go to sets of this rank, new or on the table."""
+        held = _counts([held[rank] for held in self.held])
+        owed = _counts([owed[rank] for owed in self.owed])
         if not any(owed):
-            return [(0, 0, 0, 0)]
+            return _NO_SETS
         sets = self.catalogue.sets
         room = tuple(
-            (*[meld.fits >> rank + suit * LANE_BITS & 1 for suit in range(4)], self.catalogue.largest_set - meld.length)
-            for meld in self.sets[rank]
+            [
+                (
+                    *[meld.fits >> rank + suit * LANE_BITS & 1 for suit in range(4)],
+                    self.catalogue.largest_set - meld.length,
+                )
+                for meld in self.sets[rank]
+            ]
         )
-        counts = (held[0], held[1], held[2], held[3])
-        return _set_counts(counts, (owed[0], owed[1], owed[2], owed[3]), room, sets.identical, sets.largest)
+        return _set_counts(held, owed, room, sets.identical, sets.largest)
 
 
-@lru_cache(maxsize=1 << 16)
+def _before(followers: list[Followers], ways: Ways) -> Ways:
+    """The ways of a suit to stand before a position that lead to one of these, whatever goes to sets."""
+    found = 0
+    for each in followers:
+        found |= each.before(ways)
+    return found
+
+
+def _lies_in(box: Box, others: list[Box]) -> bool:
+    clubs, diamonds, hearts, spades = box
+    for other in others:
+        if not (clubs & ~other[0] or diamonds & ~other[1] or hearts & ~other[2] or spades & ~other[3]):
+            return True
+    return False
+
+
+_NO_SETS: Final[tuple[Counts, ...]] = ((0, 0, 0, 0),)
+
+
+def _by_suit(hand: Mask) -> list[list[int]]:
+    """The number of cards of each suit and rank."""
+    counts = [[0] * 13 for _ in range(4)]
+    while hand:
+        for suit in range(4):
+            lane, ranks = hand >> suit * LANE_BITS & LANE, counts[suit]
+            while lane:
+                bit = lane & -lane
+                ranks[bit.bit_length() - 1] += 1
+                lane ^= bit
+        hand >>= COPY_BITS
+    return counts
+
+
+def _counts(numbers: Sequence[int]) -> Counts:
+    return numbers[0], numbers[1], numbers[2], numbers[3]
+
+
+class Suits:
+    """The ways in which one suit may stand, with so many copies of each card: its open runs, and how many of its aces
+    stand low. Every open run has a card of the last rank, so there are no more than copies."""
+
+    def __init__(self, copies: int) -> None:
+        self.copies = copies
+        lengths = [open for runs in range(copies + 1) for open in combinations_with_replacement((1, 2, 3), runs)]
+        self.ways = [(open, low) for low in range(copies + 1) for open in lengths]
+        self.bits = {way: 1 << bit for bit, way in enumerate(self.ways)}
+        self.with_worse = {
+            (open, low): sum([self.bits[worse, low] for worse in lengths if _is_as_good(open, worse)])
+            for open, low in self.ways
+        }
+        self.ended = sum([self.bits[open, low] for open, low in self.ways if all([length == 3 for length in open])])
+        self._followers: dict[tuple[int, int, bool, bool, int, int, int], Followers] = {}
+
+    def begin(self, aces: int) -> Ways:
+        """After the low aces, of which so many may begin runs."""
+        ways = 0
+        for low in range(aces + 1):
+            ways |= self.with_worse[(1,) * low, low]
+        return ways
+
+    def followers(
+        self, cards: int, owed: int, at_ace: bool, in_runs: bool, joins: int, goes_on: int, may_begin: int
+    ) -> Followers:
+        """How the suit goes on at a position with so many cards for its runs, of which `owed` must be used."""
+        key = (cards, owed, at_ace, in_runs, joins, goes_on, may_begin)
+        found = self._followers.get(key)
+        if found is None:
+            found = self._followers[key] = Followers(self, *key)
+        return found
+
+
+class Followers:
+    """What follows each set of ways to stand, at one position; worked out when it is asked for."""
+
+    def __init__(
+        self, suits: Suits, cards: int, owed: int, at_ace: bool, in_runs: bool, joins: int, goes_on: int, may_begin: int
+    ) -> None:
+        self.suits, self.cards, self.owed, self.at_ace, self.in_runs = suits, cards, owed, at_ace, in_runs
+        self.joins, self.goes_on, self.may_begin = joins, goes_on, may_begin
+        self._of_way: dict[Ways, Ways] = {}
+        self._after: dict[Ways, Ways] = {}
+        self._before: dict[Ways, Ways] = {}
+
+    def after(self, ways: Ways) -> Ways:
+        found = self._after.get(ways)
+        if found is None:
+            found, left = 0, ways
+            while left:
+                found |= self._follow(left & -left)
+                left &= left - 1
+            self._after[ways] = found
+        return found
+
+    def before(self, ways: Ways) -> Ways:
+        """The ways to stand that lead to one of these."""
+        found = self._before.get(ways)
+        if found is None:
+            found = 0
+            for bit in self.suits.bits.values():
+                if self._follow(bit) & ways:
+                    found |= bit
+            self._before[ways] = found
+        return found
+
+    def _follow(self, way: Ways) -> Ways:
+        found = self._of_way.get(way)
+        if found is None:
+            found = 0
+            open, low = self.suits.ways[way.bit_length() - 1]
+            used = low if self.at_ace else 0
+            cards = self.cards - used
+            if cards >= 0:
+                owed = max(0, self.owed - used)
+                for after in _go_on(open, cards if self.in_runs else 0, owed, self.joins, self.goes_on, self.may_begin):
+                    found |= self.suits.with_worse[after, low]
+            self._of_way[way] = found
+        return found
+
+
+def _is_as_good(runs: Open, others: Open) -> bool:
+    """Whether open runs can do whatever these others can: each of them is as long, and the rest of them may end."""
+    more = len(runs) - len(others)
+    if more < 0 or any(length < SHORTEST for length in runs[len(others) :]):
+        return False
+    return all(length >= other for length, other in zip(runs[: len(others)], others, strict=True))
+
+
+@lru_cache(maxsize=8)
+def suits_of(copies: int) -> Suits:
+    return Suits(copies)
+
+
 def _go_on(lengths: Open, cards: int, owed: int, joins: int, goes_on: int, may_begin: int) -> tuple[Open, ...]:
     """The open runs of a suit after a position with so many cards for runs, `owed` of which have to be used.
 
@@ -175,16 +348,17 @@ def _go_on(lengths: Open, cards: int, owed: int, joins: int, goes_on: int, may_b
 @lru_cache(maxsize=1 << 14)
 def _set_counts(
     held: Counts, owed: Counts, room: tuple[tuple[int, ...], ...], identical: bool, largest: int | None
-) -> list[Counts]:
-    """The numbers of cards by suit that sets can take, more cards first; none with a card that neither is owed nor
-    needed."""
+) -> tuple[Counts, ...]:
+    """The numbers of cards by suit that sets can take; none with a card that neither is owed nor needed."""
     every = product(*(range(copies + 1) for copies in held))
     counts = [(clubs, diamonds, hearts, spades) for clubs, diamonds, hearts, spades in every]
-    possible = [cards for cards in counts if _fill_sets(cards, room, identical, largest)]
-    return sorted((cards for cards in possible if not _spares(cards, owed, possible)), key=sum, reverse=True)
+    possible = {cards for cards in counts if _fill_sets(cards, room, identical, largest)}
+    return tuple(
+        sorted((cards for cards in counts if cards in possible and not _spares(cards, owed, possible)), key=sum)
+    )
 
 
-def _spares(cards: Counts, owed: Counts, possible: Sequence[Counts]) -> bool:
+def _spares(cards: Counts, owed: Counts, possible: Collection[Counts]) -> bool:
     """Whether the sets could do without one of the cards that are not owed."""
     for suit in range(4):
         if cards[suit] > owed[suit]:

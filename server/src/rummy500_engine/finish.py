@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from rummy500_engine.cards import DISTINCT, JOKER, LANE_BITS, NATURALS, Card, Mask, cards_of, remove, suit_of, without
-from rummy500_engine.cover import can_cover
+from rummy500_engine.cover import Cover
 from rummy500_engine.melds import Kind, Meld, MeldCatalogue
 from rummy500_engine.minimum import Reach, reach_of
 from rummy500_engine.pieces import pieces_of
@@ -103,11 +103,11 @@ def decide(rules: Rules, state: TurnState, search: Search) -> tuple[bool, TurnSt
     if way is not None or not search.is_tired:
         return way is not None, way
     melds = [meld for meld in state.melds if can_lay_off_on(rules, state.seat, meld)]
-    possible = can_cover(rules.catalogue, hand=state.hand, owed=state.must, melds=melds)
-    if possible is None:
-        way = search.finished(state, patience=None)
-        return way is not None, way
-    return possible, None
+    cover = Cover(rules.catalogue, hand=state.hand, owed=state.must, melds=melds)
+    if cover.applies:
+        return cover.is_possible(), None
+    way = search.finished(state, patience=None)
+    return way is not None, way
 
 
 class Search:

@@ -25,6 +25,7 @@ from rummy500_engine.cards import (
     remove,
     without,
 )
+from rummy500_engine.cover import Cover
 from rummy500_engine.finish import Search, TurnState, can_finish, can_lay_off_on, decide, fits_some_meld, reachable
 from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.pieces import pieces_of
@@ -124,7 +125,28 @@ def _is_usable(round: Round, seat: int, *, hand: Mask, card: Card, melds: Sequen
 
 
 def _takes_that_owe_all(round: Round, seat: int) -> list[int]:
-    """As `usable_takes` where every card taken must be used. The plan for a take mostly serves for the next deeper one
+    """As `usable_takes` at a plain table where every card taken must be used."""
+    top, hand, owed = len(round.pile) - 1, round.hands[seat], 0
+    if hand & JOKER_BIT or JOKER in round.pile:
+        return _takes_by_plans(round, seat)
+    melds = [meld for meld in round.melds if can_lay_off_on(round.rules, seat, meld)]
+    cover = Cover(round.rules.catalogue, hand=hand, owed=0, melds=melds)
+    usable: list[int] = []
+    for index in range(top, -1, -1):
+        card = round.pile[index]
+        hand = add(hand, card)
+        owed |= 1 << card
+        cover.owe(card)
+        if owed & ~_usable(round, seat, hand) and not round.rules.actions:
+            continue
+        covered = index < top and cover.applies and cover.is_possible()
+        if covered or ((index == top or not cover.applies or round.rules.actions) and can_take(round, seat, index)):
+            usable.append(index)
+    return usable
+
+
+def _takes_by_plans(round: Round, seat: int) -> list[int]:
+    """As `_takes_that_owe_all` where no cover tells. The plan for a take mostly serves for the next deeper one
     too, with one play more; only where it does not, the search begins anew."""
     usable: list[int] = []
     plan: TurnState | None = None
