@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rummy500_arena.plan import Plan
+from rummy500_arena.plan import Plan, secret_of_seed
 from rummy500_arena.records import CLOCK, Ending, Header, MatchPlace, Recorder, digest_of
 from rummy500_bots import Decision, built_in
 from rummy500_catalog import Catalog
@@ -81,6 +81,6 @@ def test_the_digest_is_made_as_the_page_says() -> None:
 
 
 def test_the_seed_of_a_deal_is_made_as_the_page_says() -> None:
-    plan = Plan(bots=2, players=2, deals=3, seed=7)
+    plan = Plan(bots=2, players=2, deals=3, secret=secret_of_seed(7))
 
     assert plan.deal_seed(2) == seed_for((7).to_bytes(8, "big"), "deal", 2)

@@ -8,7 +8,7 @@ import statistics
 
 import pytest
 
-from rummy500_arena.plan import Plan
+from rummy500_arena.plan import Plan, secret_of_seed
 from rummy500_arena.play import play_game
 from rummy500_arena.statistics import GameScore, MatchStatistics, interval, t_cumulative, t_quantile
 from rummy500_bots import built_in
@@ -77,7 +77,7 @@ def scored(*points: int, termination: str = "NORMAL", at_fault: int | None = Non
 
 
 def test_a_bot_is_counted_in_every_seat_in_which_it_sat() -> None:
-    plan = Plan(bots=2, players=2, deals=2, seed=1)
+    plan = Plan(bots=2, players=2, deals=2, secret=secret_of_seed(1))
     found = MatchStatistics(plan)
     for game, score in zip(plan, [scored(30, 10), scored(20, 50), scored(5, 5), scored(-10, 0)], strict=True):
         found.add(game, score)
@@ -91,7 +91,7 @@ def test_a_bot_is_counted_in_every_seat_in_which_it_sat() -> None:
 
 
 def test_half_a_deal_does_not_count() -> None:
-    plan = Plan(bots=2, players=2, deals=2, seed=1)
+    plan = Plan(bots=2, players=2, deals=2, secret=secret_of_seed(1))
     found = MatchStatistics(plan)
     games = list(plan)
     found.add(games[0], scored(30, 10))
@@ -104,7 +104,7 @@ def test_half_a_deal_does_not_count() -> None:
 
 
 def test_a_deal_with_a_game_that_says_nothing_is_left_out() -> None:
-    plan = Plan(bots=2, players=2, deals=1, seed=1)
+    plan = Plan(bots=2, players=2, deals=1, secret=secret_of_seed(1))
     found = MatchStatistics(plan)
     games = list(plan)
     found.add(games[0], scored(30, 10))
@@ -115,7 +115,7 @@ def test_a_deal_with_a_game_that_says_nothing_is_left_out() -> None:
 
 
 def test_only_the_bot_at_fault_is_charged_with_a_termination() -> None:
-    plan = Plan(bots=2, players=2, deals=1, seed=1)
+    plan = Plan(bots=2, players=2, deals=1, secret=secret_of_seed(1))
     found = MatchStatistics(plan)
     games = list(plan)
     found.add(games[0], scored(0, 40, termination="TIMEOUT", at_fault=0))
@@ -126,7 +126,7 @@ def test_only_the_bot_at_fault_is_charged_with_a_termination() -> None:
 
 
 def test_the_order_in_which_games_end_makes_no_difference() -> None:
-    plan = Plan(bots=3, players=3, deals=3, seed=1)
+    plan = Plan(bots=3, players=3, deals=3, secret=secret_of_seed(1))
     dice = random.Random(2)
     results = [(game, scored(*(dice.randrange(-50, 150) for _ in range(3)))) for game in plan]
     forward, shuffled = MatchStatistics(plan), MatchStatistics(plan)
@@ -142,7 +142,7 @@ def test_the_order_in_which_games_end_makes_no_difference() -> None:
 
 @pytest.mark.parametrize(("bots", "players"), [(2, 2), (3, 3), (3, 2)])
 def test_copies_of_a_deterministic_bot_differ_by_nothing(bots: int, players: int) -> None:
-    plan = Plan(bots=bots, players=players, deals=3, seed=3)
+    plan = Plan(bots=bots, players=players, deals=3, secret=secret_of_seed(3))
     rules = Catalog().rules(players=players)
     found = MatchStatistics(plan)
     for game in plan:

@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from rummy500_engine.cards import FACES, JOKER, cards_text
+from rummy500_engine.fair import commitment, round_secret, round_seed
 from rummy500_engine.refusals import Refusal
 from rummy500_engine.shuffle import seed_for, shuffle
 from rummy500_server.access import METHODS
@@ -69,7 +70,34 @@ def vectors() -> str:
     return "\n\n".join(blocks)
 
 
-TABLES = {"errors": errors, "refusals": refusals, "access": access, "settings": settings, "vectors": vectors}
+def fair() -> str:
+    secret, place = bytes(range(32)), "t-0123456789ab"
+    whole = f"    round      0\n    secret     {secret.hex()}\n    commitment {commitment(secret, place, 0).hex()}"
+    blocks = [whole]
+    for round, entropy in ((1, ()), (2, (b"\xaa" * 32, b"", b"\xcc" * 32))):
+        seed = round_seed(secret, round, entropy)
+        blocks.append(
+            "\n".join(
+                (
+                    f"    round      {round}",
+                    f"    secret     {round_secret(secret, round).hex()}",
+                    f"    commitment {commitment(secret, place, round).hex()}",
+                    f"    seed       {seed.hex()}",
+                    f"    order      {cards_text(shuffle(seed, FACES))}",
+                )
+            )
+        )
+    return "\n\n".join(blocks)
+
+
+TABLES = {
+    "errors": errors,
+    "refusals": refusals,
+    "access": access,
+    "settings": settings,
+    "vectors": vectors,
+    "fair": fair,
+}
 
 
 def filled(page: str) -> str:

@@ -235,7 +235,7 @@ async def test_a_match_is_cancelled_by_its_owner_only(matches: Any) -> None:
     assert [verify(record, rules_for) for record in found] == [None] * last.games_finished
 
 
-async def test_what_is_still_to_be_played_is_shown_to_the_owner_only(matches: Any) -> None:
+async def test_what_is_still_to_be_played_is_shown_to_nobody(matches: Any) -> None:
     made = await matches.CreateMatch(pb.CreateMatchRequest(plan=plan(deals=100_000)), metadata=OWNER)
     name = made.match.name
     async for response in matches.WatchMatch(pb.WatchMatchRequest(match=name), metadata=STRANGER):
@@ -253,7 +253,9 @@ async def test_what_is_still_to_be_played_is_shown_to_the_owner_only(matches: An
             await records(matches, metadata=STRANGER, **source)
         assert reason(refused.value) == "RECORD_NOT_OPEN"
     mine = await matches.GetMatch(pb.GetMatchRequest(match=name), metadata=OWNER)
-    assert mine.match.plan.seed == 7
+    assert not made.match.plan.HasField("seed")
+    assert not mine.match.plan.HasField("seed")
+    assert mine.match.from_seed
     assert await records(matches, record=games.games[0].record)
     await matches.CancelMatch(pb.CancelMatchRequest(match=name), metadata=OWNER)
     after = await matches.GetMatch(pb.GetMatchRequest(match=name), metadata=STRANGER)

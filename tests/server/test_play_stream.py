@@ -140,11 +140,13 @@ async def test_a_request_is_complete(client: Client) -> None:
     assert (started.table, started.seat, list(started.players)) == (table, 0, ["carl", "dora"])
     assert started.rules.digest == started.rules_digest == request.rules_digest
     assert started.clock.decision_ms == 10_000
-    assert (request.table, request.seat, request.sequence) == (table, 0, 3)
-    assert request.view.sequence == 3
+    assert (request.table, request.seat, request.sequence) == (table, 0, 6)
+    assert request.view.sequence == 6
     assert len(request.view.hand) == 13
     assert request.view.legal_actions.can_draw
-    assert [event.WhichOneof("kind") for event in request.events] == ["seat_joined", "seat_joined", "round_dealt"]
+    told = [event.WhichOneof("kind") for event in request.events]
+    committed = "deal_committed"
+    assert told == [committed, committed, "seat_joined", "seat_joined", committed, "round_dealt"]
     assert 9_000 < request.time_left_ms <= 10_000
     assert request.deadline_unix_ms > 0
     assert request.refusals_left == 5
@@ -161,7 +163,7 @@ async def test_full_rules_come_once_a_stream_and_again_when_wanted(client: Clien
         await emil.send(rules_wanted=[tables[1], "t-nowhere"])
         request = await emil.request()
         assert emil.seen.games_started[2].HasField("rules")
-        assert (request.table, request.sequence) == (tables[1], 3)
+        assert (request.table, request.sequence) == (tables[1], 6)
         assert [refusal.table for refusal in emil.seen.refusals] == ["t-nowhere"]
 
 
@@ -241,7 +243,7 @@ async def test_a_stale_decision_and_a_table_of_others_are_refused(client: Client
         draw = action_pb2.Action(draw=action_pb2.Draw())
         decisions = [
             pb.Decision(table=table, sequence=request.sequence - 1, actions=[draw]),
-            pb.Decision(table=other, sequence=3, actions=[draw]),
+            pb.Decision(table=other, sequence=6, actions=[draw]),
         ]
         await olga.send(decisions=decisions)
         while len(olga.seen.refusals) < 2:
@@ -305,12 +307,12 @@ async def test_a_bot_that_comes_back_late_is_told_how_its_game_ended(client: Cli
         table = await client.create(2, start_when_full=True)
         await seat(client, table, "uwe", "vera")
     await client.tables.CloseTable(table_service_pb2.CloseTableRequest(table=table), metadata=bearer(OWNER))
-    resume = [pb.ResumePoint(table=table, after_sequence=3), pb.ResumePoint(table="t-nowhere")]
+    resume = [pb.ResumePoint(table=table, after_sequence=6), pb.ResumePoint(table="t-nowhere")]
     async with stream(client, "uwe", resume=resume) as uwe:
         while not (uwe.seen.games_over and uwe.seen.refusals):
             await uwe.next()
     assert uwe.seen.games_over[0].result.termination == result_pb2.TERMINATION_CANCELLED
-    assert [event.WhichOneof("kind") for event in uwe.seen.games_over[0].events] == ["table_closed"]
+    assert [event.WhichOneof("kind") for event in uwe.seen.games_over[0].events][-1] == "table_closed"
     assert uwe.seen.refusals[0].refusal.code == "NO_SUCH_TABLE"
 
 

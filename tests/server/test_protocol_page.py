@@ -76,6 +76,27 @@ def test_the_page_has_three_vectors_and_the_seed_of_the_second_follows_from_its_
     assert hashlib.sha256(bytes(range(32)) + b"\0round\0" + b"1").hexdigest() == VECTORS[1][0]
 
 
+def derive(secret: bytes, *path: object) -> bytes:
+    """The one hash of a fair deal, written from the page alone."""
+    return hashlib.sha256(secret + b"".join(b"\0" + str(part).encode() for part in path)).digest()
+
+
+def test_the_vectors_of_a_fair_deal_follow_from_the_page() -> None:
+    secret, place = bytes(range(32)), "t-0123456789ab"
+    vectors = re.findall(r"round +(\d+)\n +secret +(\w+)\n +commitment +(\w+)(?:\n +seed +(\w+)\n +order +(.+))?", TEXT)
+    added = {"1": {}, "2": {0: "aa" * 32, 2: "cc" * 32}}
+    assert [vector[0] for vector in vectors] == ["0", "1", "2"]
+    for number, told, committed, seed, order in vectors:
+        own = derive(secret, "round", number) if number != "0" else secret
+        assert told == own.hex()
+        assert committed == derive(own, "commitment", place, number).hex()
+        for seat, entropy in added.get(number, {}).items():
+            own = derive(own, "entropy", seat, entropy)
+        if order:
+            assert seed == own.hex()
+            assert order == " ".join(repeated(own, 0, written_down("52 cards")))
+
+
 def test_the_cards_have_the_numbers_that_the_page_says() -> None:
     numbers = {name.removeprefix("CARD_"): number for name, number in card_pb2.Card.items()}
     cards = [*written_down("52 cards"), "JK"]

@@ -274,6 +274,8 @@ def everything() -> list[shell.TableEvent]:
         shell.SeatForfeited(0, Termination.CRASH),
         shell.RoundCounted(scored, 1),
         shell.GameEnded(result),
+        shell.DealCommitted(1, bytes(32)),
+        shell.DealRevealed(1, bytes(32)),
     ]
 
 

@@ -59,7 +59,7 @@ def rummy500(*words: str) -> int:
 
 def test_records_that_hold_are_counted(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert rummy500("verify", str(records)) == 0
-    assert capsys.readouterr().out == f"{records}: 2 records hold\n"
+    assert capsys.readouterr().out == f"{records}: 2 records hold: reproducible from a given seed\n"
 
 
 def test_the_first_line_that_differs_is_named(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,4 +158,4 @@ def test_the_installed_command_has_both(records: Path) -> None:
     command = [sys.executable, "-m", "rummy500_client", "verify", "-"]
     done = subprocess.run(command, input=records.read_text(), capture_output=True, text=True, check=False)
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, "-: 2 records hold\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "-: 2 records hold: reproducible from a given seed\n", "")

@@ -14,7 +14,7 @@ from enum import Enum
 from functools import cached_property
 from itertools import permutations
 
-from rummy500_engine.shuffle import seed_for
+from rummy500_engine.fair import deal_secret
 
 EVERY_PERMUTATION = 4
 """Seats up to which a deal is played in every permutation."""
@@ -43,17 +43,16 @@ class PlannedGame:
 
 @dataclass(frozen=True)
 class Plan:
-    """`bots` are counted from 0; `players` are the seats of a table. `seed` is what every pack follows from."""
+    """`bots` are counted from 0; `players` are the seats of a table. `secret` is what every pack follows from."""
 
     bots: int
     players: int
     deals: int
-    seed: int
+    secret: bytes
     unit: Unit = Unit.DEAL
 
     def __post_init__(self) -> None:
         assert self.bots >= self.players >= 2
-        assert 0 <= self.seed < SEEDS
 
     @cached_property
     def pairings(self) -> int:
@@ -99,12 +98,14 @@ class Plan:
         return (self.game(index) for index in range(self.games))
 
     def deal_seed(self, deal: int) -> bytes:
-        """What the packs of a deal follow from, whoever plays it: round k is dealt from `seed_for(it, "round", k)`."""
-        return seed_for(self._secret, "deal", deal)
+        """What the packs of a deal follow from, whoever plays it."""
+        return deal_secret(self.secret, deal)
 
-    @property
-    def _secret(self) -> bytes:
-        return self.seed.to_bytes(8, "big")
+
+def secret_of_seed(seed: int) -> bytes:
+    """What the packs of a match with a given seed follow from."""
+    assert 0 <= seed < SEEDS
+    return seed.to_bytes(8, "big")
 
 
 def _seatings(players: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:

@@ -7,18 +7,19 @@ from collections.abc import Callable, Sequence
 from rummy500_bots import Bot, Decision
 from rummy500_engine.actions import Action
 from rummy500_engine.events import Event
+from rummy500_engine.fair import round_seed
 from rummy500_engine.game import Game
-from rummy500_engine.shuffle import seed_for, shuffle
+from rummy500_engine.shuffle import shuffle
 from rummy500_engine.view import redact, seat_view
 
 Watcher = Callable[[int, Action, Sequence[Event]], object]
 """Told of each action that was applied: its seat, the action, what happened."""
 
 
-def deal_next(game: Game, seed: bytes) -> list[Event]:
-    """Deals the game's next round from the game's own seed: round k from `seed_for(seed, "round", k)`."""
-    round_seed = seed_for(seed, "round", game.rounds_played + 1)
-    return game.deal(shuffle(round_seed, game.rules.pack), seed=round_seed)
+def deal_next(game: Game, secret: bytes, entropy: Sequence[bytes] = ()) -> list[Event]:
+    """Deals the game's next round from the game's secret and what the seats added (`rummy500_engine.fair`)."""
+    seed = round_seed(secret, game.rounds_played + 1, entropy)
+    return game.deal(shuffle(seed, game.rules.pack), seed=seed)
 
 
 def play_game(game: Game, bots: Sequence[Bot], *, seed: bytes, watcher: Watcher | None = None) -> Game:

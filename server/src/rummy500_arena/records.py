@@ -33,13 +33,15 @@ from rummy500_engine.events import (
     TurnPassed,
     VariantEvent,
 )
+from rummy500_engine.fair import THE_TABLE, commitment
 from rummy500_engine.game import Game
 from rummy500_engine.notation import card_as, write_action
 from rummy500_engine.position import set_up
 from rummy500_engine.refusals import Refused
 from rummy500_engine.rules import Rules
 
-FORMAT = 1
+FORMATS = (1, 2)
+"""2 has `fair`, which a reader of 1 cannot check."""
 Line = dict[str, Any]
 CLOCK = "clock"
 """Who made an action that a seat did not make itself."""
@@ -47,9 +49,10 @@ CLOCK = "clock"
 
 @dataclass(frozen=True, slots=True)
 class MatchPlace:
-    """Where in a match a game stands. It names no connection and no server: a match played again gives it again."""
+    """Where in a match a game stands. It names no connection and no server: a match played again gives it again. `seed`
+    None: nobody gave one."""
 
-    seed: int
+    seed: int | None
     unit: str
     bots: tuple[str, ...]
     pairing: int
@@ -58,8 +61,16 @@ class MatchPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class Fair:
+    """What a fair deal rests on: the `place` of its commitments, and by seat what it added, empty for nothing."""
+
+    place: str
+    entropy: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
-    """What a game starts from. `seed` is the game's: round k is dealt from `seed_for(seed, "round", k)`.
+    """What a game starts from. `seed` is the secret of its table. `fair` None: somebody gave it.
 
     `single_round`: it ends when its round is scored. `position` is a scenario without its steps; nothing is dealt then.
     """
@@ -74,7 +85,13 @@ class Header:
     table: str = ""
     match: MatchPlace | None = None
     position: Mapping[str, Any] | None = None
+    fair: Fair | None = None
     times: Mapping[str, Any] | None = None
+
+    def committed_to(self, round: int) -> str:
+        """The commitment to the secret of a round, or of THE_TABLE."""
+        assert self.fair is not None
+        return commitment(self.seed, self.fair.place, round).hex()
 
     def game(self) -> tuple[Game, list[Event]]:
         if self.position is not None:
@@ -85,7 +102,7 @@ class Header:
         table = self.rules.table
         line: Line = {
             "type": "game",
-            "format": FORMAT,
+            "format": 1 if self.fair is None else 2,
             "engine": self.engine,
             "rules": {
                 "preset": self.preset,
@@ -109,6 +126,12 @@ class Header:
                 "pairing": place.pairing,
                 "deal": place.deal,
                 "rotation": place.rotation,
+            }
+        if self.fair is not None:
+            line["fair"] = {
+                "place": self.fair.place,
+                "commitment": self.committed_to(THE_TABLE),
+                "entropy": [added.hex() for added in self.fair.entropy],
             }
         if self.position is not None:
             line["position"] = {key: value for key, value in self.position.items() if key not in ("steps", "then")}
@@ -204,11 +227,16 @@ class Recorder:
                 self._write(_score_line(event))
 
     def _deal(self) -> None:
-        if self.game.needs_deal:
-            for event in deal_next(self.game, self.header.seed):
-                assert isinstance(event, RoundDealt)
-                assert self.game.round is not None
-                self._write(_deal_line(event, self.game.round.stock[::-1]))
+        if not self.game.needs_deal:
+            return
+        fair = self.header.fair
+        for event in deal_next(self.game, self.header.seed, fair.entropy if fair is not None else ()):
+            assert isinstance(event, RoundDealt)
+            assert self.game.round is not None
+            line = _deal_line(event, self.game.round.stock[::-1])
+            if fair is not None:
+                line["commitment"] = self.header.committed_to(event.round)
+            self._write(line)
 
     def text(self) -> str:
         return "".join(f"{line_text(line)}\n" for line in self.lines)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
-from rummy500_arena.records import FORMAT, Ending, Header, Line, MatchPlace, Recorder, without_times
+from rummy500_arena.records import FORMATS, Ending, Fair, Header, Line, MatchPlace, Recorder, without_times
+from rummy500_engine.fair import ENTROPY_BYTES
 from rummy500_engine.game import Game
 from rummy500_engine.notation import read_action
 from rummy500_engine.position import PositionError
@@ -36,12 +38,32 @@ class RecordDiffers(Exception):
         self.line, self.sentence = line, sentence
 
 
+class Proof(Enum):
+    """What a record that holds proves of its deals."""
+
+    FAIR = "fair deal proven"
+    SEED = "reproducible from a given seed"
+    POSITION = "set up from a given position"
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """The lines of one game; the first is line `first` of its file."""
 
     first: int
     lines: tuple[Line, ...]
+
+    @property
+    def proof(self) -> Proof:
+        """If it holds."""
+        if "fair" in self.lines[0]:
+            return Proof.FAIR
+        return Proof.POSITION if "position" in self.lines[0] else Proof.SEED
+
+    @property
+    def commitment(self) -> str:
+        """The one that its secret was under, in hexadecimal; empty: none."""
+        return str(self.lines[0]["fair"]["commitment"]) if self.proof is Proof.FAIR else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +105,16 @@ def read_header(record: Record, rules_for: RulesFor) -> Header:
     line, number = record.lines[0], record.first
     if line["type"] != "game":
         raise RecordUnreadable(number, "a record begins with a line of type game")
-    if line.get("format") != FORMAT:
-        raise RecordUnreadable(number, f"the record has format {line.get('format')!r}; this program reads {FORMAT}")
+    if line.get("format") not in FORMATS:
+        read = " and ".join(map(str, FORMATS))
+        raise RecordUnreadable(number, f"the record has format {line.get('format')!r}; this program reads {read}")
     try:
         chosen, players = line["rules"], tuple(map(str, line["players"]))
         seed = bytes.fromhex(line["seed"])
         place = MatchPlace(**{**line["match"], "bots": tuple(line["match"]["bots"])}) if "match" in line else None
         rules = rules_for(sorted(chosen["variants"]), chosen["options"], len(players))
         dealer, single, position = line["dealer"], line["single_round"], line.get("position")
+        fair = _fair(line["fair"], len(players)) if "fair" in line else None
     except RulesRefused as refused:
         raise RecordUnreadable(number, f"its rules cannot be composed here: {refused}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -114,7 +138,16 @@ def read_header(record: Record, rules_for: RulesFor) -> Header:
         table=str(line.get("table", "")),
         match=place,
         position=position,
+        fair=fair,
     )
+
+
+def _fair(found: Mapping[str, Any], players: int) -> Fair:
+    """Raises ValueError, or what a missing field raises."""
+    entropy = tuple(bytes.fromhex(added) for added in found["entropy"])
+    if len(entropy) != players or any(len(added) not in (0, ENTROPY_BYTES) for added in entropy):
+        raise ValueError(f"fair.entropy has {ENTROPY_BYTES} bytes in hexadecimal, or none, for each of the players")
+    return Fair(str(found["place"]), entropy)
 
 
 def _versions(variants: Mapping[str, Any]) -> str:
@@ -207,6 +240,8 @@ def _compare(number: int, found: Line, expected: Line) -> None:
         if not _same(found.get(key), expected.get(key)):
             if key == "digest":
                 raise RecordDiffers(number, "digest: a line of this record was changed after it was written")
+            if key in ("fair", "commitment"):
+                raise RecordDiffers(number, f"{key}: the commitment is not one to the secret of this record")
             raise RecordDiffers(number, f"{key}: the record has {found.get(key)!r}, the engine {expected.get(key)!r}")
     raise RecordDiffers(number, "a field is there without a value")
 

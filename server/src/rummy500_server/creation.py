@@ -13,7 +13,7 @@ from rummy500_server.rules_wire import Choice
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """`secret` is what the packs follow from: round k is dealt from `seed_for(secret, "round", k)`. `owner` is the
+    """`secret` is what the packs follow from (`rummy500_engine.fair`); `from_seed`: somebody gave it. `owner` is the
     digest of the owner's token. `clock_ms` is the time for one decision. `record` names the game's record; `match` is
     empty outside of matches. `single_round`: the game ends when its round is scored. `position`: a scenario."""
 
@@ -38,6 +38,17 @@ class Creation:
     @property
     def is_listed(self) -> bool:
         return not self.match
+
+    @property
+    def is_fair(self) -> bool:
+        """Whether the deals are committed to before they are made: chance alone made the secret."""
+        return not self.from_seed and self.position is None
+
+    @property
+    def place(self) -> str:
+        """What commitments are made under: the table's name; in a match `deal.seating`, so that commitments do not show
+        which tables play one deal."""
+        return self.record.partition(".")[2] if self.match else self.name
 
     def to_json(self) -> bytes:
         values = asdict(self) | {"secret": self.secret.hex()}

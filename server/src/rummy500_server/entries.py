@@ -26,12 +26,13 @@ class SeatKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """`who` is the digest of the seat's token; of a built-in bot its name with settings."""
+    """`who` is the digest of the seat's token; of a built-in bot its name with settings. `entropy` as in SeatJoined."""
 
     seat: int
     kind: SeatKind
     name: str
     who: str
+    entropy: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,8 @@ def write_entry(entry: Entry, digest: str) -> bytes:
     match entry:
         case Acted(seat, action, spent, by_clock):
             return f"{'clock' if by_clock else 'act'}\t{seat}\t{text_of(action)}\t{spent}\t{digest}".encode()
-        case Joined(seat, kind, name, who):
-            fields = ("join", str(seat), kind.value, name, who)
+        case Joined(seat, kind, name, who, entropy):
+            fields = ("join", str(seat), kind.value, name, who, entropy.hex())
         case Left(seat):
             fields = ("leave", str(seat))
         case Started():
@@ -118,8 +119,8 @@ def _read(kind: str, fields: list[str], rules: Rules) -> Entry:
     match kind, fields:
         case (("act" | "clock"), [seat, text, spent]):
             return Acted(int(seat), read_action(text, rules), int(spent), kind == "clock")
-        case "join", [seat, plays, name, who]:
-            return Joined(int(seat), SeatKind(plays), name, who)
+        case "join", [seat, plays, name, who, entropy]:
+            return Joined(int(seat), SeatKind(plays), name, who, bytes.fromhex(entropy))
         case "leave", [seat]:
             return Left(int(seat))
         case "start", []:

@@ -12,10 +12,11 @@ from typing import Any
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from rummy500.v1 import match_pb2
-from rummy500_arena.records import CLOCK, Ending, Header, MatchPlace, Recorder
+from rummy500_arena.records import CLOCK, Ending, Fair, Header, MatchPlace, Recorder
 from rummy500_arena.standing import final_points
 from rummy500_arena.statistics import GameScore
 from rummy500_catalog import DEFAULT_PRESET
+from rummy500_engine.fair import THE_TABLE
 from rummy500_server.creation import Creation
 from rummy500_server.entries import Acted, Clocked, Forfeited
 from rummy500_server.journal import Journal, Put, Write
@@ -54,6 +55,9 @@ class FinishedGame:
     score: GameScore
     efforts: tuple[Effort, ...]
     finished_ms: int
+    secret: str = ""
+    commitment: str = ""
+    """What its packs follow from, and the commitment to it, in hexadecimal; empty for no fair deal."""
 
     def to_json(self) -> bytes:
         values = asdict(self)
@@ -188,6 +192,8 @@ def finished_game(keeper: Keeper, *, finished_ms: int) -> FinishedGame | None:
         score=score,
         efforts=tuple(_effort(keeper, seat.number) for seat in table.seats),
         finished_ms=finished_ms,
+        secret=creation.secret.hex() if creation.is_fair else "",
+        commitment=table.committed_to(THE_TABLE).hex(),
     )
 
 
@@ -213,6 +219,7 @@ def record_of(table: Table, place: MatchPlace | None = None) -> str:
             table="" if creation.match else creation.name,
             match=place,
             position=creation.position,
+            fair=Fair(creation.place, tuple(seat.entropy for seat in table.seats)) if creation.is_fair else None,
             times={"created_ms": creation.created_ms},
         )
     )
@@ -238,8 +245,9 @@ def record_of(table: Table, place: MatchPlace | None = None) -> str:
     return recorder.text()
 
 
-def game_message(game: FinishedGame, *, with_table: bool = True) -> match_pb2.Game:
-    """`with_table` False: the table's name is not told, for who knows it may watch what was played there."""
+def game_message(game: FinishedGame, *, with_table: bool, with_secret: bool) -> match_pb2.Game:
+    """`with_table` False: the table's name is not told, for who knows it may watch what was played there. `with_secret`
+    False: its packs are still being played."""
     finished = Timestamp()
     finished.FromMilliseconds(game.finished_ms)
     message = match_pb2.Game(
@@ -250,6 +258,8 @@ def game_message(game: FinishedGame, *, with_table: bool = True) -> match_pb2.Ga
         seating=game.seating,
         players=game.players,
         finished=finished,
+        commitment=bytes.fromhex(game.commitment),
+        secret=bytes.fromhex(game.secret) if with_secret else b"",
     )
     result_into(message.result, game.result)
     return message

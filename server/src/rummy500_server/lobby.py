@@ -45,7 +45,7 @@ FOLD_AGAIN_AFTER = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A table that somebody asks for. `secret`: what the packs follow from, drawn when empty. `clock_ms` 0: the
+    """A table that somebody asks for. `secret`: what the packs follow from; empty: to be drawn. `clock_ms` 0: the
     server's default. Names as in `Creation`."""
 
     owner: str
@@ -54,6 +54,7 @@ class Wish:
     title: str = ""
     clock_ms: int = 0
     secret: bytes = b""
+    from_seed: bool = False
     position: Mapping[str, Any] | None = None
     start_when_full: bool = False
     single_round: bool = False
@@ -253,7 +254,7 @@ class Lobby:
             created_ms=round(time.time() * 1000),
             choice=wish.choice,
             title=wish.title,
-            from_seed=bool(wish.secret),
+            from_seed=wish.from_seed,
             position=wish.position,
             start_when_full=wish.start_when_full,
             single_round=wish.single_round,

@@ -125,6 +125,10 @@ class Match:
         self._arrival: asyncio.Task[None] | None = None
         self._again: asyncio.TimerHandle | None = None
         self._watchers: list[asyncio.Future[None]] = []
+        self.is_revealed = document.is_over
+        """It is over and that is durable: what its packs followed from may be told."""
+        self.is_settled = document.is_over
+        """It is over, and its end was kept or could not be."""
 
     @property
     def name(self) -> str:
@@ -142,6 +146,11 @@ class Match:
             return False
         is_planned = 0 <= deal < self.plan.deals and 0 <= number < self.plan.seatings
         return is_planned and record == record_name(self.name, deal, number) and self._index(record) not in self._done
+
+    def is_deal_over(self, deal: int) -> bool:
+        """Whether nobody plays the packs of that deal any more."""
+        first = deal * self.plan.seatings
+        return self.is_revealed or all(index in self._done for index in range(first, first + self.plan.seatings))
 
     # --- what becomes of it
 
@@ -224,6 +233,10 @@ class Match:
         self._keep(self)
         self._changed()
         log.info("match.ended", match=self.name, state=state.name, games=len(self._done))
+
+    def end_kept(self, *, is_durable: bool) -> None:
+        self.is_settled, self.is_revealed = True, is_durable
+        self._changed()
 
     # --- who watches
 
@@ -326,6 +339,7 @@ class Match:
                 choice=spec.choice,
                 clock_ms=spec.clock_ms,
                 secret=game.seed,
+                from_seed=spec.seed is not None,
                 single_round=spec.unit is Unit.DEAL,
                 match=self.name,
                 record=record_name(self.name, game.deal, game.seating),

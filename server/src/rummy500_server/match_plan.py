@@ -9,10 +9,12 @@ from functools import cached_property
 from typing import Any
 
 from rummy500.v1 import match_pb2, rules_pb2, table_pb2
-from rummy500_arena.plan import Plan, Unit
+from rummy500_arena.plan import Plan, Unit, secret_of_seed
 from rummy500_arena.records import MatchPlace
 from rummy500_bots import BotRefused, BotSpec, built_in, kinds
+from rummy500_engine.fair import THE_TABLE, commitment
 from rummy500_engine.rules import MAX_PLAYERS, MIN_PLAYERS
+from rummy500_engine.shuffle import SEED_BYTES
 from rummy500_server.rules_wire import Choice, choice_message, read_choice
 from rummy500_server.status import Failure, Reason, bad_request
 from rummy500_server.table_wire import LEAST_CLOCK_MS, MOST_CLOCK_MS, read_bot, read_name
@@ -48,20 +50,26 @@ class MatchBot:
 
 @dataclass(frozen=True)
 class MatchSpec:
-    """Every choice filled in, the server's too."""
+    """Every choice filled in, the server's too. All packs follow from `secret`: from `seed`, or drawn where that is
+    None."""
 
     bots: tuple[MatchBot, ...]
     choice: Choice
     players: int
     deals: int
     unit: Unit
-    seed: int
+    seed: int | None
+    secret: bytes
     concurrency: int
     clock_ms: int
 
     @cached_property
     def plan(self) -> Plan:
-        return Plan(bots=len(self.bots), players=self.players, deals=self.deals, seed=self.seed, unit=self.unit)
+        return Plan(bots=len(self.bots), players=self.players, deals=self.deals, secret=self.secret, unit=self.unit)
+
+    def committed_to(self, match: str) -> bytes:
+        """The commitment to `secret`, made under the match's name; empty where somebody gave the seed."""
+        return commitment(self.secret, match, THE_TABLE) if self.seed is None else b""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,6 +98,7 @@ class MatchSpec:
             "deals": self.deals,
             "unit": self.unit.value,
             "seed": self.seed,
+            "secret": self.secret.hex(),
             "concurrency": self.concurrency,
             "clock_ms": self.clock_ms,
         }
@@ -108,6 +117,7 @@ class MatchSpec:
             deals=values["deals"],
             unit=Unit(values["unit"]),
             seed=values["seed"],
+            secret=bytes.fromhex(values["secret"]),
             concurrency=values["concurrency"],
             clock_ms=values["clock_ms"],
         )
@@ -135,13 +145,15 @@ def read_spec(message: match_pb2.MatchPlan, *, clock_ms: int) -> MatchSpec:
         raise bad_request("plan.unit", f"{message.unit} is none of MATCH_UNIT_DEAL and MATCH_UNIT_GAME")
     bots = tuple(_read_bot(bot, f"plan.bots[{at}]") for at, bot in enumerate(message.bots))
     usual = USUAL_TABLES if any(bot.connected for bot in bots) else TABLES_OF_OUR_OWN
+    seed = message.seed if message.HasField("seed") else None
     spec = MatchSpec(
         bots=bots,
         choice=read_choice(message.rules, "plan.rules"),
         players=players,
         deals=message.deals,
         unit=_UNIT[message.unit],
-        seed=message.seed if message.HasField("seed") else secrets.randbits(63),
+        seed=seed,
+        secret=secrets.token_bytes(SEED_BYTES) if seed is None else secret_of_seed(seed),
         concurrency=message.concurrency or usual,
         clock_ms=clock or clock_ms,
     )
@@ -193,7 +205,8 @@ def _verify_whole(spec: MatchSpec) -> None:
 
 
 def spec_message(spec: MatchSpec, *, with_seed: bool) -> match_pb2.MatchPlan:
-    """The plan with every choice of the server filled in. Whoever knows the seed knows every pack."""
+    """The plan with every choice of the server filled in, and with the seed that was given, if it may be told: whoever
+    knows it knows every pack."""
     message = match_pb2.MatchPlan(
         rules=choice_message(spec.choice),
         deals=spec.deals,
@@ -202,7 +215,7 @@ def spec_message(spec: MatchSpec, *, with_seed: bool) -> match_pb2.MatchPlan:
         concurrency=spec.concurrency,
         clock=table_pb2.ClockSettings(decision_ms=spec.clock_ms),
     )
-    if with_seed:
+    if with_seed and spec.seed is not None:
         message.seed = spec.seed
     for bot in spec.bots:
         added = message.bots.add(name=bot.name)

@@ -19,12 +19,12 @@ _REPORTED = {
 }
 
 
-def match_message(match: Match, *, with_seed: bool) -> match_pb2.Match:
-    """The match as it stands. `with_seed` False while its packs are still to be played, for anyone but its owner."""
+def match_message(match: Match) -> match_pb2.Match:
+    """The match as it stands. What its packs follow from is told when it is over, and to nobody before."""
     document = match.document
     message = match_pb2.Match(
         name=document.name,
-        plan=spec_message(document.spec, with_seed=with_seed),
+        plan=spec_message(document.spec, with_seed=match.is_revealed),
         state=_STATE[document.state],
         games_planned=match.plan.games,
         games_finished=match.statistics.games,
@@ -33,6 +33,9 @@ def match_message(match: Match, *, with_seed: bool) -> match_pb2.Match:
         created=_timestamp(document.created_ms),
         rules_digest=document.digest,
         seatings=match.plan.seatings,
+        from_seed=match.spec.seed is not None,
+        commitment=match.spec.committed_to(match.name),
+        secret=match.spec.secret if match.is_revealed and match.spec.seed is None else b"",
     )
     if document.finished_ms:
         message.finished.CopyFrom(_timestamp(document.finished_ms))

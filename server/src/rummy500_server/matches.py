@@ -140,7 +140,15 @@ class Matches:
 
     async def keep(self, match: Match, *writes: Put) -> None:
         """Returns when the match as it stands is durable. Raises JournalError."""
-        await self._journal.commit(Put(MATCH, match.name, match.document.to_json()), *writes)
+        is_over = match.is_over
+        try:
+            await self._journal.commit(Put(MATCH, match.name, match.document.to_json()), *writes)
+        except JournalError:
+            if is_over and not match.is_settled:
+                match.end_kept(is_durable=False)
+            raise
+        if is_over and not match.is_revealed:
+            match.end_kept(is_durable=True)
 
     def _match(self, document: MatchDocument) -> Match:
         match = self._matches[document.name] = Match(

@@ -32,8 +32,9 @@ def verify_open(table: Table) -> None:
         raise Failure(Reason.WRONG_TABLE_STATE, f"table {table.name} is {table.state.value}", state=table.state.value)
 
 
-def sit(keeper: Keeper, *, name: str, who: str, kind: SeatKind, wanted: int | None) -> int:
-    """Takes a seat; who has one already keeps it. Raises Failure."""
+def sit(keeper: Keeper, *, name: str, who: str, kind: SeatKind, wanted: int | None, entropy: bytes = b"") -> int:
+    """Takes a seat; who has one already keeps it as it is. `entropy` counts where deals are committed to. Raises
+    Failure."""
     table = keeper.table
     taken = table.seat_of(who) if kind is not SeatKind.BUILTIN_BOT else None
     if taken is not None:
@@ -43,7 +44,8 @@ def sit(keeper: Keeper, *, name: str, who: str, kind: SeatKind, wanted: int | No
     verify_open(table)
     seat = _free_seat(table, name, wanted)
     places = table.place_names()
-    keeper.enter(Joined(seat, kind, places[seat] if places else name, who))
+    added = entropy if table.creation.is_fair else b""
+    keeper.enter(Joined(seat, kind, places[seat] if places else name, who, added))
     return seat
 
 

@@ -8,11 +8,12 @@ from enum import Enum
 
 from rummy500_engine.actions import Action
 from rummy500_engine.events import Event, GameWon, RoundScored
+from rummy500_engine.fair import THE_TABLE, commitment, round_secret, round_seed
 from rummy500_engine.game import Game
 from rummy500_engine.position import players_of, set_up
 from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.rules import Rules
-from rummy500_engine.shuffle import seed_for, shuffle
+from rummy500_engine.shuffle import shuffle
 from rummy500_server.creation import Creation
 from rummy500_server.entries import Acted, Clocked, Closed, Entry, Forfeited, Joined, Left, SeatKind, Started
 from rummy500_server.eventlog import EventLog
@@ -20,6 +21,8 @@ from rummy500_server.results import GameResult, Termination
 from rummy500_server.status import Failure, Reason
 from rummy500_server.table_events import (
     ClockActed,
+    DealCommitted,
+    DealRevealed,
     GameEnded,
     RoundCounted,
     SeatForfeited,
@@ -49,6 +52,7 @@ class Seat:
     kind: SeatKind | None = None
     name: str = ""
     who: str = ""
+    entropy: bytes = b""
     forfeited: Termination | None = None
     finished_turns: int = 0
     overrun_ms: int = 0
@@ -69,6 +73,9 @@ class Table:
         self.game = Game(rules, single_round=creation.single_round or creation.position is not None)
         self.result: GameResult | None = None
         self.traced: Refused | None = None
+        self._revealed = 0
+        """The last round whose secret is out."""
+        self._tell([*self._committed(THE_TABLE), *self._committed(1)])
 
     # --- what it is
 
@@ -134,17 +141,20 @@ class Table:
                 raise
             self.traced, events = refused, self._told(refused.events)
         self.history.append(entry)
+        self._tell(events)
+        return events
+
+    def _tell(self, events: Sequence[TableEvent]) -> None:
         self.log.extend(events)
         self.sequence = self.log.sequence
-        return events
 
     def _brought_about(self, entry: Entry) -> list[TableEvent]:
         match entry:
             case Acted(seat, action):
                 return self._told(self.game.apply(seat, action))
-            case Joined(seat, kind, name, who):
-                self.seats[seat] = Seat(seat, kind, name, who)
-                return [SeatJoined(seat, name, kind is not SeatKind.JOINED)]
+            case Joined(seat, kind, name, who, entropy):
+                self.seats[seat] = Seat(seat, kind, name, who, entropy)
+                return [SeatJoined(seat, name, kind is not SeatKind.JOINED, entropy)]
             case Left(seat):
                 if self.state is TableState.OPEN:
                     self.seats[seat] = Seat(seat)
@@ -160,7 +170,7 @@ class Table:
             case Closed(termination, sentence):
                 self.state = TableState.CLOSED
                 self.result = self._result(termination, (), sentence=sentence)
-                return [TableClosed(termination, sentence)]
+                return [*self._all_revealed(), TableClosed(termination, sentence)]
 
     def _start(self) -> list[TableEvent]:
         self.state = TableState.PLAYING
@@ -179,16 +189,51 @@ class Table:
             match event:
                 case RoundScored():
                     told.append(RoundCounted(event, None if self.game.over else self.game.dealer))
+                    told += self._round_revealed()
                 case GameWon():
-                    told.append(self._end(self._won(event)))
+                    told += self._end(self._won(event))
                 case _:
                     told.append(event)
         if self.game.needs_deal:
-            seed = seed_for(self.creation.secret, "round", self.game.rounds_played + 1)
-            told += self.game.deal(shuffle(seed, self.rules.pack), seed=seed)
+            told += self._deal(self.game.rounds_played + 1)
         elif self.result is None and self.game.single_round and self.game.rounds_played:
-            told.append(self._end(self._result(self._termination(Termination.NORMAL), self._leaders())))
+            told += self._end(self._result(self._termination(Termination.NORMAL), self._leaders()))
         return told
+
+    # --- the deals
+
+    def _deal(self, round: int) -> list[TableEvent]:
+        """The round, and before it the commitment to the one that may follow."""
+        seed = round_seed(self.creation.secret, round, [seat.entropy for seat in self.seats])
+        dealt = self.game.deal(shuffle(seed, self.rules.pack), seed=seed)
+        return [*([] if self.game.single_round else self._committed(round + 1)), *dealt]
+
+    def committed_to(self, round: int) -> bytes:
+        """The commitment to the secret of a round, or of THE_TABLE; empty where deals are not committed to."""
+        creation = self.creation
+        return commitment(creation.secret, creation.place, round) if creation.is_fair else b""
+
+    @property
+    def next_round(self) -> int:
+        """The last round that was committed to."""
+        return self.game.round.number + (not self.game.single_round) if self.game.round is not None else 1
+
+    def _committed(self, round: int) -> list[TableEvent]:
+        return [DealCommitted(round, self.committed_to(round))] if self.creation.is_fair else []
+
+    def _round_revealed(self) -> list[TableEvent]:
+        """The round's secret, when it is over. In a match other tables may still play the same deal."""
+        round, creation = self.game.round, self.creation
+        if round is None or round.number == self._revealed or not creation.is_fair or creation.match:
+            return []
+        self._revealed = round.number
+        return [DealRevealed(round.number, round_secret(creation.secret, round.number))]
+
+    def _all_revealed(self) -> list[TableEvent]:
+        """At the end of a table: the open round, if one was broken off, and what all rounds follow from."""
+        if self.game.round is None or not self.creation.is_fair or self.creation.match:
+            return []
+        return [*self._round_revealed(), DealRevealed(THE_TABLE, self.creation.secret)]
 
     def _forfeit(self, seat: int, termination: Termination) -> list[TableEvent]:
         self.seats[seat].forfeited = termination
@@ -198,8 +243,7 @@ class Table:
             return events
         winners = tuple(each.number for each in self.seats if self.rules.sides[each.number] in playing)
         sentence = f"{self.seats[seat].name} forfeited: {termination.value}"
-        events.append(self._end(self._result(termination, winners, sentence=sentence)))
-        return events
+        return [*events, *self._end(self._result(termination, winners, sentence=sentence))]
 
     # --- how it ended
 
@@ -254,9 +298,9 @@ class Table:
             return f"{names} share the lead with {points} points"
         return f"{names} won with {points} points"
 
-    def _end(self, result: GameResult) -> GameEnded:
+    def _end(self, result: GameResult) -> list[TableEvent]:
         self.state, self.result = TableState.FINISHED, result
-        return GameEnded(result)
+        return [*self._all_revealed(), GameEnded(result)]
 
 
 class FoldMismatch(Exception):

@@ -30,9 +30,12 @@ class ClockReason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SeatJoined:
+    """`entropy` is what the seat adds to every deal; empty: nothing."""
+
     seat: int
     name: str
     is_bot: bool
+    entropy: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,34 @@ class GameEnded:
     result: GameResult
 
 
-TableEvent = Event | SeatJoined | SeatLeft | TableClosed | ClockActed | SeatForfeited | RoundCounted | GameEnded
+@dataclass(frozen=True, slots=True)
+class DealCommitted:
+    """The secret of the round is fixed; of round 0 that of the table, from which all others follow."""
+
+    round: int
+    commitment: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DealRevealed:
+    """The secret that was committed to. Whoever knows it knows every hand of that round."""
+
+    round: int
+    secret: bytes
+
+
+TableEvent = (
+    Event
+    | SeatJoined
+    | SeatLeft
+    | TableClosed
+    | ClockActed
+    | SeatForfeited
+    | RoundCounted
+    | GameEnded
+    | DealCommitted
+    | DealRevealed
+)
 
 
 def _end(event: Any) -> str:

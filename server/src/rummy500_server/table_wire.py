@@ -10,6 +10,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from rummy500.v1 import table_pb2, table_service_pb2
 from rummy500_bots import BotSpec
+from rummy500_engine.fair import THE_TABLE
+from rummy500_engine.shuffle import SEED_BYTES
 from rummy500_server.creation import Creation
 from rummy500_server.entries import SeatKind
 from rummy500_server.keeper import Keeper
@@ -22,7 +24,6 @@ from rummy500_server.translate.events import result_into
 LONGEST_NAME = 64
 LONGEST_POSITION = 32 << 10
 LEAST_CLOCK_MS, MOST_CLOCK_MS = 50, 86_400_000
-SEED_BYTES = 32
 
 _KIND = {
     None: table_pb2.SEAT_KIND_UNSPECIFIED,
@@ -42,6 +43,7 @@ def table_message(keeper: Keeper) -> table_pb2.Table:
     table = keeper.table
     message = creation_message(table.creation)
     message.state, message.sequence = _STATE[table.state], table.sequence
+    message.commitment, message.round_commitment = table.committed_to(THE_TABLE), table.committed_to(table.next_round)
     for seat in table.seats:
         message.seats.append(_seat_message(keeper, seat))
     if table.result is not None:
@@ -60,7 +62,7 @@ def creation_message(creation: Creation) -> table_pb2.Table:
         rules_digest=creation.digest,
         clock=table_pb2.ClockSettings(decision_ms=creation.clock_ms),
         from_position=creation.position is not None,
-        from_seed=creation.from_seed and not creation.match,
+        from_seed=creation.from_seed,
         created=created,
         start_when_full=creation.start_when_full,
     )
@@ -94,6 +96,7 @@ def read_wish(request: table_service_pb2.CreateTableRequest, owner: str) -> Wish
         title=request.title,
         clock_ms=_read_clock(request.clock.decision_ms),
         secret=request.seed,
+        from_seed=bool(request.seed),
         position=position,
         start_when_full=request.start_when_full,
     )

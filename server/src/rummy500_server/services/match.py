@@ -8,8 +8,8 @@ from typing import Any
 
 import grpc
 
+from rummy500.v1 import match_pb2, match_service_pb2_grpc
 from rummy500.v1 import match_service_pb2 as pb
-from rummy500.v1 import match_service_pb2_grpc
 from rummy500_server.drain import Drain
 from rummy500_server.games import FinishedGame, Games, game_message
 from rummy500_server.identity import Principal, caller
@@ -30,6 +30,7 @@ BETWEEN_PROGRESS = 0.1
 """Seconds between two messages of WatchMatch."""
 CHUNK_BYTES = 256 << 10
 LONGEST_MATCH, LONGEST_RECORD = 64, 128
+_NOT_YET = "it is when its match is over, and to the match's owner when all seatings of the deal are"
 
 
 class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
@@ -42,7 +43,7 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         async def create(keep: Keep) -> pb.CreateMatchResponse:
             spec = read_spec(request.plan, clock_ms=self._lobby.settings.decision_ms)
             match = self._matches.make(spec, owner=owner)
-            answer = pb.CreateMatchResponse(match=match_message(match, with_seed=True))
+            answer = pb.CreateMatchResponse(match=match_message(match))
             try:
                 await self._kept(match, *keep(answer))
             except Failure:
@@ -56,23 +57,24 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         )
 
     async def GetMatch(self, request: pb.GetMatchRequest, context: _Context) -> pb.GetMatchResponse:
-        return pb.GetMatchResponse(match=_shown(self._named(request.match), caller()))
+        return pb.GetMatchResponse(match=match_message(self._named(request.match)))
 
     async def ListMatches(self, request: pb.ListMatchesRequest, context: _Context) -> pb.ListMatchesResponse:
         page, token = page_of(self._matches.all(), page_size=request.page_size, page_token=request.page_token)
-        return pb.ListMatchesResponse(matches=[_shown(match, caller()) for match in page], next_page_token=token)
+        return pb.ListMatchesResponse(matches=[match_message(match) for match in page], next_page_token=token)
 
     async def WatchMatch(
         self, request: pb.WatchMatchRequest, context: _Context
     ) -> AsyncIterator[pb.WatchMatchResponse]:
-        match, principal = self._named(request.match), caller()
+        match = self._named(request.match)
         draining = asyncio.ensure_future(self._drain.begun.wait())
         try:
             while True:
                 change = match.change()
                 try:
-                    is_last = match.is_over
-                    yield pb.WatchMatchResponse(match=_shown(match, principal))
+                    is_last = match.is_settled
+                    if is_last or not match.is_over:
+                        yield pb.WatchMatchResponse(match=match_message(match))
                     if is_last:
                         return
                     await asyncio.wait((change, draining), return_when=asyncio.FIRST_COMPLETED)
@@ -87,13 +89,13 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         match = self._owned(request.match)
         match.cancel("its owner cancelled it")
         await self._kept(match)
-        return pb.CancelMatchResponse(match=match_message(match, with_seed=True))
+        return pb.CancelMatchResponse(match=match_message(match))
 
     async def ReportBot(self, request: pb.ReportBotRequest, context: _Context) -> pb.ReportBotResponse:
         match = self._owned(request.match)
         match.report(read_report(request.report, match))
         await self._kept(match)
-        return pb.ReportBotResponse(match=match_message(match, with_seed=True))
+        return pb.ReportBotResponse(match=match_message(match))
 
     async def ListGames(self, request: pb.ListGamesRequest, context: _Context) -> pb.ListGamesResponse:
         games = self._games.all()
@@ -104,14 +106,14 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         page, token = page_of(
             games, page_size=request.page_size, page_token=request.page_token, default=100, most=1_000
         )
-        shown = [game_message(game, with_table=self._is_open(game, caller())) for game in page]
+        shown = [self._game_message(game, caller()) for game in page]
         return pb.ListGamesResponse(games=shown, next_page_token=token)
 
     async def GetRecord(self, request: pb.GetRecordRequest, context: _Context) -> AsyncIterator[pb.GetRecordResponse]:
         games, principal = self._wanted(request), caller()
         for game in games:
             if not self._is_open(game, principal):
-                raise Failure(Reason.RECORD_NOT_OPEN, f"the record of {game.record} is open when its match is over")
+                raise Failure(Reason.RECORD_NOT_OPEN, f"the record of {game.record} is not open yet: {_NOT_YET}")
         waiting = b""
         for game in games:
             match = self._matches.find(game.match)
@@ -143,18 +145,25 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         return match
 
     def _is_open(self, game: FinishedGame, principal: Principal) -> bool:
-        """Whether the caller may know all of a game: of a match that goes on only its owner."""
+        """Whether the caller may know all of a game: while its match goes on its owner only, when the deal is over."""
         match = self._matches.find(game.match)
-        return match is None or match.is_over or principal.is_same(match.document.owner)
+        if match is None or match.is_revealed:
+            return True
+        return principal.is_same(match.document.owner) and match.is_deal_over(game.deal)
+
+    def _game_message(self, game: FinishedGame, principal: Principal) -> match_pb2.Game:
+        match = self._matches.find(game.match)
+        is_deal_over = match is None or match.is_deal_over(game.deal)
+        return game_message(game, with_table=self._is_open(game, principal), with_secret=is_deal_over)
 
     def _wanted(self, request: pb.GetRecordRequest) -> Iterable[FinishedGame]:
         """Raises Failure NO_SUCH_MATCH, NO_SUCH_RECORD or RECORD_NOT_OPEN."""
         match request.WhichOneof("source"):
             case "match":
                 wanted = self._named(request.match)
-                if not wanted.is_over and not caller().is_same(wanted.document.owner):
+                if not wanted.is_revealed and not caller().is_same(wanted.document.owner):
                     raise Failure(Reason.RECORD_NOT_OPEN, f"the records of {wanted.name} are open when it is over")
-                return self._games.of_match(wanted.name)
+                return [game for game in self._games.of_match(wanted.name) if self._is_open(game, caller())]
             case "record":
                 return [self._game(request.record)]
             case None:
@@ -177,9 +186,3 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
             await self._matches.keep(match, *writes)
         except JournalError as error:
             raise lost() from error
-
-
-def _shown(match: Match, principal: Principal) -> Any:
-    """The match; its seed is the owner's secret while it goes on, for whoever knows it knows every pack."""
-    is_open = match.is_over or principal.is_same(match.document.owner)
-    return match_message(match, with_seed=is_open)

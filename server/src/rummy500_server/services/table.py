@@ -8,6 +8,7 @@ import grpc
 
 from rummy500.v1 import table_service_pb2 as pb
 from rummy500.v1 import table_service_pb2_grpc
+from rummy500_engine.fair import ENTROPY_BYTES
 from rummy500_server import seating
 from rummy500_server.connected import Connected
 from rummy500_server.drain import Drain
@@ -63,12 +64,14 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         name = read_name(request.name, "name")
         if not is_secret(request.seat_secret):
             raise bad_request("seat_secret", "16 to 64 printable ASCII characters without spaces")
+        if len(request.entropy) not in (0, ENTROPY_BYTES):
+            raise bad_request("entropy", f"{len(request.entropy)} bytes; it is {ENTROPY_BYTES} bytes or empty")
         who = digest_of(request.seat_secret)
         wanted = request.seat if request.HasField("seat") else None
         keeper = await self._lobby.table(read_table_name(request.table))
 
         async def join(keep: Keep) -> pb.JoinTableResponse:
-            seat = seating.sit(keeper, name=name, who=who, kind=SeatKind.JOINED, wanted=wanted)
+            seat = seating.sit(keeper, name=name, who=who, kind=SeatKind.JOINED, wanted=wanted, entropy=request.entropy)
             self._connected.seated(keeper, seat)
             seating.start_if_ready(keeper)
             rules = self._rules.message(keeper.table)

@@ -37,6 +37,8 @@ _SHELL = (
     shell.SeatForfeited,
     shell.RoundCounted,
     shell.GameEnded,
+    shell.DealCommitted,
+    shell.DealRevealed,
 )
 
 
@@ -224,7 +226,7 @@ def _json(value: Any) -> Any:
 
 def _seat_joined(message: event_pb2.Event, event: shell.SeatJoined, seat: int | None) -> None:
     joined = message.seat_joined
-    joined.seat, joined.name, joined.is_bot = event.seat, event.name, event.is_bot
+    joined.seat, joined.name, joined.is_bot, joined.entropy = event.seat, event.name, event.is_bot, event.entropy
 
 
 def _seat_left(message: event_pb2.Event, event: shell.SeatLeft, seat: int | None) -> None:
@@ -251,6 +253,14 @@ def _seat_forfeited(message: event_pb2.Event, event: shell.SeatForfeited, seat: 
 
 def _game_ended(message: event_pb2.Event, event: shell.GameEnded, seat: int | None) -> None:
     result_into(message.game_won.result, event.result)
+
+
+def _deal_committed(message: event_pb2.Event, event: shell.DealCommitted, seat: int | None) -> None:
+    message.deal_committed.round, message.deal_committed.commitment = event.round, event.commitment
+
+
+def _deal_revealed(message: event_pb2.Event, event: shell.DealRevealed, seat: int | None) -> None:
+    message.deal_revealed.round, message.deal_revealed.secret = event.round, event.secret
 
 
 def result_into(message: result_pb2.GameResult, result: GameResult) -> None:
@@ -287,6 +297,8 @@ _INTO: dict[type, Callable[[event_pb2.Event, Any, int | None], None]] = {
     shell.SeatForfeited: _seat_forfeited,
     shell.RoundCounted: _round_counted,
     shell.GameEnded: _game_ended,
+    shell.DealCommitted: _deal_committed,
+    shell.DealRevealed: _deal_revealed,
 }
 """Total but for the two most frequent ones, and for the engine's RoundScored and GameWon, which a table tells as
 RoundCounted and GameEnded; a test keeps it so."""
