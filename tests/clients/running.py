@@ -1,4 +1,4 @@
-"""The `rummy500` command in tests: as a process, at a terminal of its own, and a connection that can be cut."""
+"""The `rummy500` command in tests: as a process, and at a terminal of its own."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import os
 import pty
 import select
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,10 +118,10 @@ def terminal(*arguments: str, state: Path, **more: str) -> Iterator[Terminal]:
 
 
 @contextlib.contextmanager
-def server_process(database: Path, *, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def server_process(database: Path, *flags: str, port: int = 0) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A server that the test may kill: its address and its process."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "rummy500_server", "serve", "--port", str(port), "--database", str(database)],
+        [sys.executable, "-m", "rummy500_server", "serve", "--port", str(port), "--database", str(database), *flags],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -135,53 +133,3 @@ def server_process(database: Path, *, port: int = 0) -> Iterator[tuple[str, subp
     finally:
         process.kill()
         process.communicate()
-
-
-class CuttableConnection:
-    """Stands between a client and the server at `address`; `cut` closes what is open, new connections work again."""
-
-    def __init__(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
-        self._server = (host, int(port))
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
-        self._ends: list[socket.socket] = []
-        self._threads = [threading.Thread(target=self._accept)]
-        self._threads[0].start()
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                server = socket.create_connection(self._server)
-                self._ends += [client, server]
-                for source, sink in ((client, server), (server, client)):
-                    thread = threading.Thread(target=self._pass_on, args=(source, sink))
-                    self._threads.append(thread)
-                    thread.start()
-
-    def _pass_on(self, source: socket.socket, sink: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while chunk := source.recv(65536):
-                sink.sendall(chunk)
-        shut(source)
-        shut(sink)
-
-    def cut(self) -> None:
-        for end in list(self._ends):
-            shut(end)
-
-    def close(self) -> None:
-        shut(self._listener)
-        self._threads[0].join()
-        self.cut()
-        for thread in self._threads:
-            thread.join()
-        for end in (self._listener, *self._ends):
-            end.close()
-
-
-def shut(end: socket.socket) -> None:
-    """Ends a connection for both sides; whoever waits for it in another thread goes on."""
-    with contextlib.suppress(OSError):
-        end.shutdown(socket.SHUT_RDWR)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.clients.running import CuttableConnection, server_process
+from tests.clients.running import server_process
+from tests.tcp_proxy import TcpProxy, proxy_to
 
 from rummy500.v1.play_service_pb2 import GameStarted
 from rummy500.v1.result_pb2 import TERMINATION_NORMAL, GameResult
@@ -25,10 +26,9 @@ SHORT = RulesChoice(options=[Option(name="target", value="1")])
 
 
 @pytest.fixture
-def cuttable(server: str) -> Iterator[CuttableConnection]:
-    between = CuttableConnection(server)
-    yield between
-    between.close()
+def proxy(server: str) -> Iterator[TcpProxy]:
+    with proxy_to(server) as proxy:
+        yield proxy
 
 
 class Seated(EasyBot):
@@ -78,27 +78,71 @@ def test_a_bot_plays_many_tables_on_one_stream(server: str) -> None:
 
 
 class Cut(Seated):
-    """Loses its connection at its third decision."""
+    """Loses its connection at its third decision, and at every seventh after that if it is `unlucky`."""
 
-    cuttable: CuttableConnection
+    proxy: TcpProxy
+    unlucky = False
     decisions = 0
+
+    def __init__(self, owner: Connection, name: str, *, tables: int = 1) -> None:
+        super().__init__(owner, name, tables=tables)
+        self.seen: dict[str, set[int]] = {}
 
     def act(self, request: Request) -> Answer | Sequence[Answer]:
         self.decisions += 1
-        if self.decisions == 3:
-            self.cuttable.cut()
+        self.seen.setdefault(request.table, set()).update(event.sequence for event in request.events)
+        if self.decisions == 3 or (self.unlucky and self.decisions % 7 == 3):
+            self.lose()
         return super().act(request)
 
+    def lose(self) -> None:
+        self.proxy.cut()
 
-def test_a_bot_that_is_cut_off_comes_back_and_goes_on(server: str, cuttable: CuttableConnection) -> None:
+
+def test_a_bot_that_is_cut_off_comes_back_and_goes_on(server: str, proxy: TcpProxy) -> None:
     with Connection(server, token=new_secret()) as owner:
         bot = Cut(owner, "cut")
-        bot.cuttable = cuttable
-        told = play(bot, cuttable.address, owner, "cut", 1)
+        bot.proxy = proxy
+        told = play(bot, proxy.address, owner, "cut", 1)
     assert len(told) == 1
     assert "trying again" in told[0]
     assert len(bot.started) == 2, "the game is told again after the connection was lost"
     assert bot.results[0].termination == TERMINATION_NORMAL
+
+
+def test_a_bot_plays_many_tables_over_a_bad_connection(server: str, proxy: TcpProxy) -> None:
+    proxy.delay = 0.003
+    with Connection(server, token=new_secret()) as owner:
+        bot = Cut(owner, "unlucky", tables=4)
+        bot.proxy, bot.unlucky = proxy, True
+        play(bot, proxy.address, owner, "unlucky", 4)
+    assert proxy.connections > 5
+    assert [result.termination for result in bot.results] == [TERMINATION_NORMAL] * 4
+    for seen in bot.seen.values():
+        assert sorted(seen) == list(range(min(seen), max(seen) + 1)), "no event was left out"
+
+
+class Stalled(Cut):
+    """Its connection stays open, and nothing comes through any more."""
+
+    def lose(self) -> None:
+        self.proxy.stall()
+
+
+def test_a_bot_whose_connection_is_half_open_notices_and_goes_on(state: Path) -> None:
+    with (
+        server_process(state / "server.db", "--keepalive-ms", "400") as (address, _),
+        proxy_to(address) as proxy,
+        Connection(address, token=new_secret()) as owner,
+        Connection(proxy.address, token=new_secret(), keepalive=0.4) as connection,
+    ):
+        bot = Stalled(owner, "stalled")
+        bot.proxy = proxy
+        told: list[str] = []
+        assert BotPlayer(bot, connection, "stalled", games=1, report=told.append).play() == 1
+    assert [sentence for sentence in told if "trying again" in sentence] == [told[1]]
+    assert bot.results[0].termination == TERMINATION_NORMAL
+    assert proxy.connections == 2
 
 
 class Restarted(Seated):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.clients.running import PATIENCE, Terminal, command, environment, rummy500, server_process, terminal
+from tests.tcp_proxy import proxy_to
 
 SHORT = ("--option", "max_rounds=1", "--option", "max_turns=6")
 
@@ -121,6 +122,24 @@ def test_a_game_goes_on_after_the_server_was_killed_and_started_again(state: Pat
             anna.wait_for("record: ")
             assert anna.wait_ended() == 0
         assert "connected again" in anna.text
+
+
+def test_a_person_whose_connection_breaks_notices_a_line(server: str, state: Path) -> None:
+    with (
+        proxy_to(server) as proxy,
+        terminal("play", "--server", proxy.address, "--name", "anna", "--bots", "easy", *SHORT, state=state) as anna,
+    ):
+        answer(anna)
+        anna.wait_for("you draw ")
+        proxy.cut()
+        anna.wait_for("trying again")
+        anna.wait_for("connected again")
+        for _ in range(5):
+            answer(anna)
+        anna.wait_for("record: ")
+        assert anna.wait_ended() == 0
+    assert anna.text.count("trying again") == anna.text.count("connected again") == 1
+    assert anna.text.count("you draw ") == 3, "what was shown is not shown again"
 
 
 def test_a_private_server_ends_with_a_client_that_is_killed(state: Path) -> None:

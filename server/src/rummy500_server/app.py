@@ -51,10 +51,6 @@ from rummy500_server.stalled import StalledTables
 
 log = structlog.stdlib.get_logger("rummy500")
 
-KEEPALIVE_MS = 10_000
-"""The fastest that a client may ping."""
-PING_MS, PONG_MS = 60_000, 20_000
-"""How often the server pings a connection with open streams, and how long it waits for the answer."""
 HANDSHAKE_MS = 20_000
 """How long a connection may take to say that it speaks HTTP/2."""
 STREAMS_PER_CONNECTION = 4_096
@@ -232,11 +228,11 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.so_reuseport", 0),  # a second server on the same port must be an error
         ("grpc.max_receive_message_length", settings.receive_bytes),
         ("grpc.max_send_message_length", settings.send_bytes),
-        ("grpc.http2.min_ping_interval_without_data_ms", KEEPALIVE_MS),
-        ("grpc.http2.min_recv_ping_interval_without_data_ms", KEEPALIVE_MS),
+        ("grpc.keepalive_time_ms", settings.keepalive_ms),
+        ("grpc.http2.ping_timeout_ms", settings.keepalive_ms // 2),  # keepalive_timeout_ms alone does not cut
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", settings.keepalive_ms // 2),
         ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.keepalive_time_ms", PING_MS),
-        ("grpc.keepalive_timeout_ms", PONG_MS),
         ("grpc.server_handshake_timeout_ms", HANDSHAKE_MS),
         ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
         ("grpc.max_connection_idle_ms", settings.idle_connection_minutes * 60_000),

@@ -56,6 +56,12 @@ class Settings:
         1_024, "events that a slow reader may be behind before its stream ends", low=16, high=2_000
     )
     idle_connection_minutes: int = _setting(30, "a connection on which no call is open for so long is closed", low=1)
+    keepalive_ms: int = _setting(
+        10_000,
+        "a connection that was silent for so long is pinged, and cut when half as long later no answer came",
+        low=100,
+        high=3_600_000,
+    )
     stall_seconds: int = _setting(60, "a server that a variant holds up for so long ends", low=1, high=86_400)
     drain_ms: int = _setting(5_000, "how long a stopping server waits for its streams", high=600_000)
 

@@ -23,7 +23,7 @@ Metadata = tuple[tuple[str, str], ...]
 
 _ADDRESS = re.compile(r"(unix:.+|[^\s:]+:\d{1,5}|\[[0-9A-Fa-f:]+\]:\d{1,5})")
 _OPTIONS: list[tuple[str, Any]] = [
-    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.http2.max_pings_without_data", 0),
     ("grpc.max_receive_message_length", 1 << 20),
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.min_reconnect_backoff_ms", 200),
@@ -55,12 +55,17 @@ def verify_token(token: str) -> str:
 
 
 class Connection:
-    """One channel to `address`. `token` is who calls, unless a call names another; close it, or use it in a `with`."""
+    """One channel to `address`. `token` is who calls, unless a call names another; close it, or use it in a `with`.
 
-    def __init__(self, address: str, *, token: str = "") -> None:
+    A connection that was silent for `keepalive` seconds is tried out, and given up if half as long later nothing came.
+    """
+
+    def __init__(self, address: str, *, token: str = "", keepalive: float = 10.0) -> None:
         self.address = verify_address(address)
         self.token = token
-        self._channel = grpc.insecure_channel(self.address, options=_OPTIONS)
+        milliseconds = round(keepalive * 1000)
+        pings = [("grpc.keepalive_time_ms", milliseconds), ("grpc.http2.ping_timeout_ms", milliseconds // 2)]
+        self._channel = grpc.insecure_channel(self.address, options=[*_OPTIONS, *pings])
         self.rules = RulesServiceStub(self._channel)
         self.tables = TableServiceStub(self._channel)
         self.plays = PlayServiceStub(self._channel)

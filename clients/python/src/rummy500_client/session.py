@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import deque
 from collections.abc import Sequence
 from queue import SimpleQueue
@@ -21,6 +22,7 @@ from rummy500.v1.play_service_pb2 import (
 )
 from rummy500.v1.table_service_pb2 import LeaveTableRequest
 from rummy500.v1.view_pb2 import PHASE_CALL, View
+from rummy500_client.backoff import Backoff
 from rummy500_client.connection import Connection, new_secret
 from rummy500_client.displays import Display
 from rummy500_client.errors import ClientError, ServerRefused
@@ -215,13 +217,13 @@ class Session:
 
     def _send(self, request: ActRequest) -> ActResponse:
         """Sends it again when the connection breaks: its request_id makes that safe."""
-        act, refused = self._connection.plays.Act, None
-        for _ in range(ATTEMPTS):
+        act, wait, attempts = self._connection.plays.Act, Backoff(), ATTEMPTS
+        while True:
+            attempts -= 1
             try:
                 return self._connection.ask(act, request, token=self._secret, timeout=ACT_SECONDS, waits=True)
-            except ServerRefused as error:
-                refused = error
-                if error.code is not grpc.StatusCode.UNAVAILABLE:
-                    break
-        assert refused is not None
-        raise refused
+            except ServerRefused as refused:
+                if not attempts or not (refused.is_lost or refused.code is grpc.StatusCode.UNAVAILABLE):
+                    raise
+                wait.at_least(refused.details.retry_after or 0.0)
+                time.sleep(wait.next_seconds())

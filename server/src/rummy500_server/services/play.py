@@ -36,7 +36,6 @@ _Context = grpc.aio.ServicerContext[Any, Any]
 
 FEATURES = ("batches", "notation", "resume", "rules_wanted", "variant_parts")
 """What Hello may ask for; docs/protocol.md says what each means."""
-KEEPALIVE_MS = 30_000
 _STOP = {stop: pb.ActStop.Value(f"ACT_STOP_{stop.name}") for stop in Stop}
 
 
@@ -150,7 +149,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
             rules=self._rules,
             bucket=Bucket(settings.refusals_per_second),
         )
-        stream.welcome(version=self._version, features=FEATURES, keepalive_ms=KEEPALIVE_MS)
+        stream.welcome(version=self._version, features=FEATURES, keepalive_ms=settings.keepalive_ms)
         return stream
 
     async def _resume(self, stream: PlayStream, hello: pb.Hello) -> None:
