@@ -125,11 +125,7 @@ async def test_a_retry_of_an_action_whose_answer_was_lost_gets_the_first_answer(
     assert lost.value.code() is grpc.StatusCode.UNAVAILABLE
     proxy.delay = 0.0
 
-    again = await remote.plays.Act(
-        pb.ActRequest(table=table, actions=[action_pb2.Action(text="draw")], request_id="drawn"),
-        metadata=bearer(secret_of("anna")),
-        wait_for_ready=True,
-    )
+    again = await persistently(remote, table, "anna", "draw", request_id="drawn")
 
     assert again.applied == 1
     assert (await direct.view(table, "anna")).sequence == again.sequence, "it was applied once"
@@ -155,6 +151,16 @@ async def test_a_retry_that_comes_after_later_actions_changes_nothing(direct: Cl
     assert said.code is grpc.StatusCode.ABORTED
     assert said.metadata["sequence"] == str(melded.sequence)
     assert await direct.view(table, "anna") == before
+
+
+async def persistently(client: Client, table: str, name: str, line: str, *, request_id: str) -> pb.ActResponse:
+    """Acts, again and again until an answer comes."""
+    while True:
+        try:
+            return await client.act(table, name, line, request_id=request_id)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.UNAVAILABLE:
+                raise
 
 
 async def is_connected(client: Client, table: str, seat: int) -> bool:
