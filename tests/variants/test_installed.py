@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,14 +17,17 @@ print(json.dumps({each.name: [each.distribution, each.version, each.problem] for
 """
 
 
-def install(site: Path, distribution: str, entry_points: str, **modules: str) -> None:
-    """Lays a distribution down as pip would."""
-    metadata = site / f"{distribution.replace('-', '_')}-9.8.dist-info"
+def install(site: Path, distribution: str, entry_points: str, *, version: str = "9.8", **modules: str) -> None:
+    """Lays a distribution down as pip would, in the place of an older version."""
+    name = distribution.replace("-", "_")
+    for older in site.glob(f"{name}-*.dist-info"):
+        shutil.rmtree(older)
+    metadata = site / f"{name}-{version}.dist-info"
     metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 9.8\n")
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
     (metadata / "entry_points.txt").write_text(f"[rummy500.variants]\n{entry_points}\n")
-    for name, text in modules.items():
-        (site / f"{name}.py").write_text(text)
+    for module, text in modules.items():
+        (site / f"{module}.py").write_text(text)
 
 
 def listed(site: Path) -> dict[str, list[str]]:

@@ -86,9 +86,16 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _serve(settings: Settings, *, ready_file: Path | None, with_stdin: bool) -> None:
     try_address(settings.host, settings.port)  # before there is a database that nobody needs
-    app = await open_app(settings)
     watchdog = Watchdog(settings.stall_seconds, StalledTables(settings))
     watchdog.start()
+    try:
+        await _serve_watched(settings, ready_file=ready_file, with_stdin=with_stdin)
+    finally:
+        watchdog.end()
+
+
+async def _serve_watched(settings: Settings, *, ready_file: Path | None, with_stdin: bool) -> None:
+    app = await open_app(settings)
     stopping = asyncio.Event()
     signals = _Signals(stopping)
     try:
@@ -106,7 +113,6 @@ async def _serve(settings: Settings, *, ready_file: Path | None, with_stdin: boo
         await stopping.wait()
     finally:
         await _stop(app, signals)
-        watchdog.end()
 
 
 async def _stop(app: App, signals: _Signals) -> None:

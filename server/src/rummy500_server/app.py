@@ -137,6 +137,7 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None, timer:
         app.retention = Retention(journal)
         app.lobby = Lobby(settings=settings, catalog=app.catalog, journal=journal, timer=timer)
         app.lobby.after_opened.append(app.connected.opened)
+        app.lobby.after_lost.append(app.connected.lost)
         app.on_stop(app.lobby.close)
         app.retention.when_table_gone.append(app.lobby.forget)
         for add in SERVICES:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rummy500_server.entries import SeatKind
 from rummy500_server.keeper import Keeper
-from rummy500_server.play_stream import PlayStream
+from rummy500_server.play_stream import PlayStream, lost
 from rummy500_server.status import Failure, Reason
 
 
@@ -92,6 +92,14 @@ class Connected:
         stream = self._by_who.get(who)
         if stream is not None:
             stream.unlink(keeper.table.name)
+
+    def lost(self, keeper: Keeper) -> None:
+        """The journal did not keep what was played at the table, its seats perhaps: bots come back and ask."""
+        for seat in keeper.table.seats:
+            stream = self._by_who.get(seat.who)
+            if stream is not None:
+                stream.fail(lost())
+            self._forget(keeper, seat.who)
 
     def _over(self, keeper: Keeper) -> None:
         for seat in keeper.table.seats:

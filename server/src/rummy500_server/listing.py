@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rummy500.v1 import result_pb2, table_pb2
+from rummy500.v1 import table_pb2
 from rummy500_server.creation import Creation
 from rummy500_server.journal import Journal, Put, Write
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby
 from rummy500_server.paging import page_of
 from rummy500_server.status import Failure
-from rummy500_server.table_wire import creation_message, table_message
+from rummy500_server.table_wire import broken_table_message, table_message
 
 ENDED_TABLE = "ended_table"
 """Kind of document: a table as it is listed once it is over."""
@@ -21,7 +21,9 @@ class Listing:
     def __init__(self, lobby: Lobby, journal: Journal) -> None:
         self._lobby, self._journal = lobby, journal
         self._ended: dict[str, bytes] = {}
+        self._ending: dict[str, bytes] = {}
         lobby.when_over.append(self._keep)
+        lobby.after_over.append(self._kept)
 
     async def open(self) -> None:
         self._ended = dict(await self._journal.documents(ENDED_TABLE))
@@ -46,8 +48,13 @@ class Listing:
         if not keeper.table.creation.is_listed:
             return ()
         name = keeper.table.name
-        self._ended[name] = table_message(keeper).SerializeToString()
-        return (Put(ENDED_TABLE, name, self._ended[name]),)
+        self._ending[name] = table_message(keeper).SerializeToString()
+        return (Put(ENDED_TABLE, name, self._ending[name]),)
+
+    def _kept(self, keeper: Keeper) -> None:
+        message = self._ending.pop(keeper.table.name, None)
+        if message is not None:
+            self._ended[keeper.table.name] = message
 
     async def _message(self, creation: Creation) -> table_pb2.Table:
         if creation.name in self._ended:
@@ -55,8 +62,4 @@ class Listing:
         try:
             return table_message(await self._lobby.table(creation.name))
         except Failure as failure:
-            message = creation_message(creation)
-            message.state = table_pb2.TABLE_STATE_CLOSED
-            message.result.termination = result_pb2.TERMINATION_SERVER_FAULT
-            message.result.sentence = failure.sentence
-            return message
+            return broken_table_message(creation, failure.sentence)

@@ -22,20 +22,21 @@ from rummy500_server.commits import Commits
 from rummy500_server.creation import Creation
 from rummy500_server.entries import SeatKind
 from rummy500_server.folding import CannotFold, fold_lines
-from rummy500_server.journal import Drop, Journal, Put, Write
+from rummy500_server.journal import Drop, Journal, JournalError, Put, Write
 from rummy500_server.keeper import Keeper
 from rummy500_server.requests import RequestMemory
 from rummy500_server.results import Termination
 from rummy500_server.rules_wire import Choice
 from rummy500_server.settings import Settings
-from rummy500_server.stalled import StalledTables
+from rummy500_server.stalled import Stall, StalledTables
 from rummy500_server.status import Failure, Reason, bad_request
 from rummy500_server.table import Table, TableState
 
 log = structlog.stdlib.get_logger("rummy500")
 
-TABLE, OPEN_TABLE = "table", "open_table"
-"""Kinds of documents: what a table is made of; the names of tables that are not over."""
+TABLE, OPEN_TABLE, BROKEN_TABLE = "table", "open_table", "broken_table"
+"""Kinds of documents: what a table is made of; the names of tables that are not over; why a table ended that could not
+be folded any more."""
 KEPT_WHEN_OVER = 256
 """Tables that stay in memory after their end, the oldest going first; others are folded again when asked for."""
 
@@ -74,6 +75,10 @@ class Lobby:
         self.after_over: list[Callable[[Keeper], None]] = []
         self.after_opened: list[Callable[[Keeper], None]] = []
         """Told of every table that comes to be kept in memory, new or folded."""
+        self.after_lost: list[Callable[[Keeper], None]] = []
+        """Told when the journal did not keep what was played at a table: it is soon folded again."""
+        self.after_gone: list[Callable[[Keeper], None]] = []
+        """Told of a lost table when the journal has nothing of it."""
         self._journal = journal
         self._keepers: dict[str, Keeper] = {}
         self._listed: dict[str, Creation] = {}
@@ -83,13 +88,14 @@ class Lobby:
         self._unfinished: dict[str, str] = {}
         """The owner of each table that is not over, in memory or not."""
         self._waking: asyncio.Task[None] | None = None
-        self._stalled: dict[str, str] = {}
+        self._stalled: dict[str, Stall] = {}
 
     # --- from the start to the end
 
     async def open(self) -> None:
         """Learns which tables there are. Those that are not over are folded one after the other, meanwhile others are
         served; a table that somebody speaks to is folded at once."""
+        self._broken = {name: text.decode() for name, text in await self._journal.documents(BROKEN_TABLE)}
         documents = {name: Creation.from_json(text) for name, text in await self._journal.documents(TABLE)}
         self._listed = {name: each for name, each in documents.items() if each.is_listed}
         unfinished = [name for name, _ in await self._journal.documents(OPEN_TABLE)]
@@ -99,9 +105,15 @@ class Lobby:
     async def end_stalled(self, stalled: StalledTables) -> None:
         """Ends the tables that held a server up, before anything is played at them again."""
         self._stalled = stalled.read()
-        for name in self._stalled:
-            with suppress(Failure):
-                await (await self.table(name)).scribe.durable()
+        for name, stall in self._stalled.items():
+            if stall.while_folding:
+                self._broken[name] = _broken_sentence(name, stall.sentence)
+        for name, stall in self._stalled.items():
+            if stall.while_folding:
+                await self._give_up(name, self._broken[name])
+            else:
+                with suppress(Failure):
+                    await (await self.table(name)).scribe.durable()
         self._stalled = {}
         stalled.forget()
 
@@ -111,6 +123,9 @@ class Lobby:
                 await self.table(name)
             except Failure as failure:
                 log.error("table.broken", table=name, sentence=failure.sentence)
+            except JournalError as error:
+                log.error("journal.failed", table=name, sentence=str(error))
+                self._fold_soon(name)
             except Exception:
                 log.exception("table.not_folded", table=name)
 
@@ -126,7 +141,7 @@ class Lobby:
                 task.cancel()
         for keeper in self._keepers.values():
             keeper.halt()
-        if self._keepers:
+        with suppress(JournalError):  # the log has it, and nobody was told of what was not kept
             await self.commits.durable()
 
     # --- finding
@@ -156,29 +171,50 @@ class Lobby:
     def is_unfinished(self, name: str) -> bool:
         return name in self._unfinished
 
-    async def _fold(self, name: str) -> Keeper:
+    async def creation(self, name: str) -> Creation:
+        """Raises Failure NO_SUCH_TABLE."""
         document = await self._journal.get(TABLE, name)
         if document is None:
             raise Failure(Reason.NO_SUCH_TABLE, f"there is no table {name!r}")
-        creation = Creation.from_json(document)
+        return Creation.from_json(document)
+
+    async def _fold(self, name: str) -> Keeper:
+        try:
+            creation = await self.creation(name)
+        except Failure:
+            self._never_kept(name)
+            raise
         lines = [line for _, line in await self._journal.read(name)]
         try:
             table = fold_lines(creation, lines, self.catalog)
         except Exception as error:
             if not isinstance(error, CannotFold):
                 log.exception("table.not_folded", table=name)
-            sentence = f"table {name} ended by a fault of the server: {error}"
-            self._broken[name] = sentence
-            self._unfinished.pop(name, None)
-            await self._journal.commit(Drop(OPEN_TABLE, name))
+            sentence = _broken_sentence(name, str(error))
+            if name in self._unfinished:
+                await self._give_up(name, sentence)
             raise Failure(Reason.TABLE_BROKEN, sentence) from error
         keeper = Keeper(table, self.commits, written=len(lines), timer=self._timer)
         self._adopt(keeper)
         if name in self._stalled:
-            keeper.close(Termination.SERVER_FAULT, f"it held the whole server up: {self._stalled[name]}")
+            keeper.close(Termination.SERVER_FAULT, self._stalled[name].sentence)
         else:
             keeper.resume()
         return keeper
+
+    async def _give_up(self, name: str, sentence: str) -> None:
+        """A table that cannot be folded has ended, for good: also when what broke it is mended later."""
+        await self._journal.commit(Put(BROKEN_TABLE, name, sentence.encode()), Drop(OPEN_TABLE, name))
+        self._broken[name] = sentence
+        self._unfinished.pop(name, None)
+
+    def _never_kept(self, name: str) -> None:
+        lost = self._keepers.pop(name, None)
+        if lost is not None:
+            self._listed.pop(name, None)
+            self._unfinished.pop(name, None)
+            for tell in self.after_gone:
+                tell(lost)
 
     def _adopt(self, keeper: Keeper) -> None:
         name = keeper.table.name
@@ -188,14 +224,19 @@ class Lobby:
         else:
             keeper.when_over = [self._end_of, *self.when_over]
             keeper.after_over = [self._let_go, *self.after_over]
-            keeper.after_lost = [self._fold_soon]
+            keeper.after_lost = [self._lost]
             self._close_unless_started(keeper)
         for tell in self.after_opened:
             tell(keeper)
 
-    def _fold_soon(self, lost: Keeper) -> None:
+    def _lost(self, keeper: Keeper) -> None:
         """The journal did not keep what was played: the table goes back to what it kept."""
-        asyncio.get_running_loop().call_later(FOLD_AGAIN_AFTER, self._wake_one, lost.table.name)
+        for tell in self.after_lost:
+            tell(keeper)
+        self._fold_soon(keeper.table.name)
+
+    def _fold_soon(self, name: str) -> None:
+        asyncio.get_running_loop().call_later(FOLD_AGAIN_AFTER, self._wake_one, name)
 
     def _wake_one(self, name: str) -> None:
         self._waking = asyncio.create_task(self._wake([name]))
@@ -303,6 +344,10 @@ class Lobby:
             raise _bad_position(error) from error
         except Refused as error:
             raise bad_request("position_json", error.sentence) from error
+
+
+def _broken_sentence(name: str, why: str) -> str:
+    return f"table {name} ended by a fault of the server: {why}"
 
 
 def _bad_position(error: PositionError) -> Failure:

@@ -189,6 +189,14 @@ class Match:
         else:
             self._open[self._index(keeper.table.creation.record)] = keeper
 
+    def begin_again(self, keeper: Keeper) -> None:
+        """A table of this match was never kept: its game is still to come."""
+        index = self._index(keeper.table.creation.record)
+        if self._open.get(index) is keeper:
+            del self._open[index]
+            self._next = min(self._next, index)
+            self._look_again()
+
     def cancel(self, sentence: str) -> None:
         self._end(MatchState.CANCELLED, sentence)
 

@@ -54,6 +54,7 @@ class Matches:
         self._keeping: set[asyncio.Task[None]] = set()
         games.after_finished.append(self._finished)
         lobby.after_opened.append(self._opened)
+        lobby.after_gone.append(self._gone)
 
     # --- from the start to the end
 
@@ -178,6 +179,11 @@ class Matches:
         match = self._matches.get(keeper.table.creation.match)
         if match is not None and not keeper.table.is_over:
             match.adopt(keeper)
+
+    def _gone(self, keeper: Keeper) -> None:
+        match = self._matches.get(keeper.table.creation.match)
+        if match is not None:
+            match.begin_again(keeper)
 
     def _finished(self, game: FinishedGame) -> None:
         match = self._matches.get(game.match)

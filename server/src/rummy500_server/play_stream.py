@@ -382,4 +382,4 @@ def stale(keeper: Keeper, sequence: int) -> Failure:
 
 
 def lost() -> Failure:
-    return Failure(Reason.DRAINING, "the journal could not be written; the table goes back to what it has kept")
+    return Failure(Reason.NOT_KEPT, "the journal could not be written; the table goes back to what it has kept")

@@ -15,7 +15,7 @@ from rummy500_server.creation import Creation
 from rummy500_server.games import GAME, FinishedGame
 from rummy500_server.journal import Drop, Erase, Journal, Write
 from rummy500_server.listing import ENDED_TABLE
-from rummy500_server.lobby import OPEN_TABLE, TABLE
+from rummy500_server.lobby import BROKEN_TABLE, OPEN_TABLE, TABLE
 from rummy500_server.match import MatchDocument
 from rummy500_server.matches import MATCH
 
@@ -95,4 +95,5 @@ class Retention:
 
 def _forgotten(creation: Creation) -> tuple[Write, ...]:
     name = creation.name
-    return (Erase(name), Drop(GAME, creation.record or name), Drop(ENDED_TABLE, name), Drop(TABLE, name))
+    kinds = (ENDED_TABLE, BROKEN_TABLE, TABLE)
+    return (Erase(name), Drop(GAME, creation.record or name), *(Drop(kind, name) for kind in kinds))

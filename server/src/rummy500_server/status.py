@@ -16,6 +16,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from rummy500_engine.refusals import Refused
 from rummy500_engine.terms import RulesRefused, VariantError
+from rummy500_server.journal import JournalError
 
 DOMAIN = "rummy500"
 DETAILS = "grpc-status-details-bin"
@@ -156,6 +157,12 @@ class Reason(Enum):
         "Come back after the time in RetryInfo; no game is lost.",
         retry=True,
     )
+    NOT_KEPT = Kind(
+        _Code.UNAVAILABLE,
+        "The server could not write its database, or read it: nothing of the request was kept.",
+        "Send it again after the time in RetryInfo; the host finds the cause in the server's log.",
+        retry=True,
+    )
     TABLE_BROKEN = Kind(
         _Code.FAILED_PRECONDITION,
         "The table ended by a fault of the server or of a variant; the sentence names it.",
@@ -217,6 +224,8 @@ def rejection_of(error: Exception) -> Rejection | None:
     match error:
         case Failure():
             return _failed(error)
+        case JournalError():
+            return _failed(Failure(Reason.NOT_KEPT, "the database cannot be used at the moment; nothing was kept"))
         case Refused():
             sentence = _short(error.sentence)
             return Rejection(_Code.FAILED_PRECONDITION, error.code, sentence, (_info(error.code, {}),))

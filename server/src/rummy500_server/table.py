@@ -314,6 +314,11 @@ def fold(creation: Creation, rules: Rules, entries: Iterable[tuple[Entry, str]])
     """
     table = Table(creation, rules)
     for number, (entry, digest) in enumerate(entries, 1):
-        if digest_of_events(table.enter(entry)) != digest:
-            raise FoldMismatch(f"entry {number} of table {creation.name} does not give the events that it once gave")
+        where = f"entry {number} of table {creation.name}"
+        try:
+            events = table.enter(entry)
+        except Refused as refused:
+            raise FoldMismatch(f"{where} is refused now: {refused.sentence}") from refused
+        if digest_of_events(events) != digest:
+            raise FoldMismatch(f"{where} does not give the events that it once gave")
     return table

@@ -8,7 +8,7 @@ from typing import Any
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from rummy500.v1 import table_pb2, table_service_pb2
+from rummy500.v1 import result_pb2, table_pb2, table_service_pb2
 from rummy500_bots import BotSpec
 from rummy500_engine.fair import THE_TABLE
 from rummy500_engine.shuffle import SEED_BYTES
@@ -66,6 +66,15 @@ def creation_message(creation: Creation) -> table_pb2.Table:
         created=created,
         start_when_full=creation.start_when_full,
     )
+
+
+def broken_table_message(creation: Creation, sentence: str) -> table_pb2.Table:
+    """A table that ended because it could not be folded any more."""
+    message = creation_message(creation)
+    message.state = table_pb2.TABLE_STATE_CLOSED
+    message.result.termination = result_pb2.TERMINATION_SERVER_FAULT
+    message.result.sentence = sentence
+    return message
 
 
 def _seat_message(keeper: Keeper, seat: Seat) -> table_pb2.Seat:

@@ -15,8 +15,9 @@ from types import FrameType
 import structlog
 
 from rummy500_catalog.offers import VARIANTS
+from rummy500_server.creation import Creation
 from rummy500_server.keeper import Keeper
-from rummy500_server.stalled import StalledTables
+from rummy500_server.stalled import Stall, StalledTables
 
 EXIT_STATUS = 3
 
@@ -56,9 +57,9 @@ class Watchdog(threading.Thread):
 
     def _bark(self) -> None:
         frame = sys._current_frames().get(self._watched)
-        held_up_by, table = culprit(frame), table_of(frame)
+        held_up_by, (table, while_folding) = culprit(frame), table_of(frame)
         if table:
-            self._stalled.note(table, held_up_by)
+            self._stalled.note(Stall(table, held_up_by, while_folding))
         log.critical(
             "server.stalled",
             seconds=self._seconds,
@@ -80,13 +81,16 @@ def culprit(frame: FrameType | None) -> str:
     return "the server itself"
 
 
-def table_of(frame: FrameType | None) -> str:
-    """The table that was at work; empty: none."""
+def table_of(frame: FrameType | None) -> tuple[str, bool]:
+    """The table that was at work, and whether it was being folded; empty: none."""
     for each in _outwards(frame):
-        for keeper in (each.f_locals.get("self"), each.f_locals.get("keeper")):
-            if isinstance(keeper, Keeper):
-                return keeper.table.name
-    return ""
+        for name in ("self", "keeper", "creation"):
+            match each.f_locals.get(name):
+                case Keeper(table=table):
+                    return table.name, False
+                case Creation(name=table):
+                    return table, True
+    return "", False
 
 
 def _outwards(frame: FrameType | None) -> Iterator[FrameType]:

@@ -197,6 +197,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
         is_last = len(legal) <= start + size
         answer.legal_actions.MergeFromString(legal_bytes(legal[start : start + size], complete=is_last))
         answer.next_page_token = "" if is_last else f"{sequence}-{start + size}"
+        await durable(keeper)
         return answer
 
 

@@ -22,7 +22,14 @@ from rummy500_server.results import Termination
 from rummy500_server.rules_messages import RulesMessages
 from rummy500_server.services.waiting import durable
 from rummy500_server.status import Failure, Reason, bad_request
-from rummy500_server.table_wire import read_bot, read_name, read_table_name, read_wish, table_message
+from rummy500_server.table_wire import (
+    broken_table_message,
+    read_bot,
+    read_name,
+    read_table_name,
+    read_wish,
+    table_message,
+)
 
 _Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -51,13 +58,22 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         )
 
     async def GetTable(self, request: pb.GetTableRequest, context: _Context) -> pb.GetTableResponse:
-        keeper = await self._lobby.table(read_table_name(request.table))
-        return pb.GetTableResponse(table=table_message(keeper), rules=self._rules.message(keeper.table))
+        name = read_table_name(request.table)
+        try:
+            keeper = await self._lobby.table(name)
+        except Failure as failure:
+            if failure.reason is not Reason.TABLE_BROKEN:
+                raise
+            return pb.GetTableResponse(table=broken_table_message(await self._lobby.creation(name), failure.sentence))
+        answer = pb.GetTableResponse(table=table_message(keeper), rules=self._rules.message(keeper.table))
+        await durable(keeper)
+        return answer
 
     async def ListTables(self, request: pb.ListTablesRequest, context: _Context) -> pb.ListTablesResponse:
         page, token = await self._listing.page(
             frozenset(request.states), page_size=request.page_size, page_token=request.page_token
         )
+        await self._lobby.commits.durable()
         return pb.ListTablesResponse(tables=page, next_page_token=token)
 
     async def JoinTable(self, request: pb.JoinTableRequest, context: _Context) -> pb.JoinTableResponse:
