@@ -25,7 +25,8 @@ from rummy500_server.__main__ import main
 from rummy500_server.creation import Creation
 from rummy500_server.identity import digest_of
 from rummy500_server.journal import Put
-from rummy500_server.journal_sqlite import SqliteJournal, move_log
+from rummy500_server.journal_file import move_log
+from rummy500_server.journal_sqlite import SqliteJournal
 
 DAY = 86_400
 ONE_ROUND = rules_pb2.RulesChoice(options=[rules_pb2.Option(name="max_rounds", value="1")])
@@ -167,7 +168,7 @@ async def test_a_file_of_another_program_is_refused(tmp_path: Path, command: _Co
     status, _, errors = await command("tables", "--database", letter)
 
     assert status == 2
-    assert "damaged or no database" in errors
+    assert "is damaged" in errors
 
 
 # --- check

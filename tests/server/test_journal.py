@@ -1,21 +1,20 @@
-"""Both journals keep the same promises; the one on disk keeps them through crashes and refuses foreign files."""
+"""Both journals keep the same promises; the one on disk keeps them through crashes."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import sqlite3
-import stat
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from rummy500_server import journal_sqlite
-from rummy500_server.database_lock import DatabaseLock, lock_path
 from rummy500_server.journal import Append, Drop, Erase, Journal, JournalError, MemoryJournal, Put, StaleWriter
-from rummy500_server.journal_sqlite import JournalUnusable, SqliteJournal
+from rummy500_server.journal_file import open_file
+from rummy500_server.journal_sqlite import SqliteJournal
 
 
 class Clock:
@@ -185,14 +184,6 @@ async def test_others_may_read_while_it_is_written(tmp_path: Path) -> None:
     assert (before, after) == ((1,), (2,))
 
 
-async def test_a_lock_that_a_killed_process_left_behind_holds_nobody_up(tmp_path: Path) -> None:
-    path = tmp_path / "journal.db"
-    lock_path(path).write_bytes(b"")
-    async with opened(path) as journal:
-        await journal.append("t1", 1, [b"one"])
-    assert [each.name for each in tmp_path.iterdir()] == ["journal.db"]
-
-
 async def test_a_long_log_is_moved_and_nothing_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_sqlite, "LONGEST_LOG", 10)
     async with opened(tmp_path / "journal.db") as journal:
@@ -203,70 +194,6 @@ async def test_a_long_log_is_moved_and_nothing_is_lost(tmp_path: Path, monkeypat
         (left,) = connection.execute("SELECT count(*) FROM log").fetchone()
     connection.close()
     assert left < 10
-
-
-async def test_the_file_is_for_its_owner_only(tmp_path: Path) -> None:
-    path = tmp_path / "journal.db"
-    async with opened(path) as journal:
-        await journal.append("t1", 1, [b"one"])
-        modes = {stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()}
-    assert modes == {0o600}
-
-
-async def test_a_second_server_on_the_same_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "journal.db"
-    async with opened(path) as journal:
-        with pytest.raises(JournalUnusable, match="in use by another server"):
-            SqliteJournal.open(path)
-        await journal.append("t1", 1, [b"one"])
-
-
-def of_another_program(path: Path) -> None:
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE theirs (x)")
-    connection.commit()
-    connection.close()
-
-
-def of_a_newer_server(path: Path) -> None:
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE about (schema INTEGER NOT NULL)")
-    connection.execute("INSERT INTO about VALUES (99)")
-    connection.execute(f"PRAGMA application_id = {journal_sqlite.APPLICATION}")
-    connection.commit()
-    connection.close()
-
-
-def damaged(path: Path) -> None:
-    path.write_bytes(b"no database at all, but somebody's text\n" * 100)
-
-
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (of_another_program, "belongs to another program"),
-        (of_a_newer_server, "has schema 99"),
-        (damaged, "damaged or no database"),
-    ],
-)
-async def test_a_file_that_is_not_ours_is_refused_and_left_alone(
-    tmp_path: Path, make: Callable[[Path], None], sentence: str
-) -> None:
-    path = tmp_path / "journal.db"
-    make(path)
-    before = path.read_bytes()
-
-    with pytest.raises(JournalUnusable, match=sentence):
-        SqliteJournal.open(path)
-
-    assert path.read_bytes() == before
-
-
-async def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(JournalUnusable, match="cannot be opened: No such file or directory"):
-        SqliteJournal.open(tmp_path / "missing" / "journal.db")
-    with pytest.raises(JournalUnusable, match="cannot be opened: Is a directory"):
-        SqliteJournal.open(tmp_path)
 
 
 async def test_a_record_that_is_none_fails_its_commit_and_not_the_journal(tmp_path: Path) -> None:
@@ -280,11 +207,10 @@ async def test_a_record_that_is_none_fails_its_commit_and_not_the_journal(tmp_pa
 
 
 async def test_a_full_disk_fails_the_commit_and_keeps_what_was_there(tmp_path: Path) -> None:
-    path = tmp_path / "journal.db"
-    connection = journal_sqlite.connect(path, "disk")
+    connection, lock = open_file(tmp_path / "journal.db", "disk")
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages + 1}")
-    journal = SqliteJournal(connection, DatabaseLock.acquire(path), Clock())
+    journal = SqliteJournal(connection, lock, Clock())
 
     await journal.append("t1", 1, [b"one"])
     with pytest.raises(JournalError, match="full"):

@@ -71,7 +71,10 @@ async def test_a_second_server_on_the_same_database_is_refused(tmp_path: Path) -
 async def test_a_database_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     database = str(tmp_path / "missing" / "games.db")
     sentence = await refused_start("--port", "0", "--database", database)
-    assert sentence == f"rummy500-server: the database {database} cannot be opened: No such file or directory"
+    assert (
+        sentence
+        == f"rummy500-server: the database {database} cannot be made: there is no directory {tmp_path / 'missing'}"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -79,7 +82,9 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Pa
     database = tmp_path / "letter.txt"
     database.write_text("Dear Anna, " * 500)
     sentence = await refused_start("--port", "0", "--database", str(database))
-    assert sentence.endswith("is damaged or no database; nothing was changed")
+    assert sentence.endswith(
+        "is no database, or damaged: restore a backup of it, or name another file; nothing was changed"
+    )
     assert database.read_text() == "Dear Anna, " * 500
 
 

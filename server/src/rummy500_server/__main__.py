@@ -24,7 +24,7 @@ import structlog
 
 from rummy500_server.app import App, CannotListen, open_app, try_address
 from rummy500_server.commands import backup, check, export, inspect, prune, tables
-from rummy500_server.journal_sqlite import JournalUnusable
+from rummy500_server.journal_file import JournalUnusable
 from rummy500_server.logs import configure_logs
 from rummy500_server.settings import BadSetting, Settings, add_flags, read_settings
 from rummy500_server.stalled import StalledTables

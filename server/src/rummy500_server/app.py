@@ -35,6 +35,7 @@ from rummy500_server.drain import Drain
 from rummy500_server.games import Games
 from rummy500_server.interceptors import AroundEveryMethod
 from rummy500_server.journal import Journal, JournalError, MemoryJournal
+from rummy500_server.journal_file import open_file
 from rummy500_server.journal_sqlite import SqliteJournal
 from rummy500_server.limits import Usage
 from rummy500_server.listing import Listing
@@ -120,7 +121,8 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None, timer:
     """Builds a server that does not listen yet; `timer` is what its tables' clocks go by. Raises JournalUnusable."""
     journal: Journal = MemoryJournal()
     if settings.database != IN_MEMORY:
-        journal = SqliteJournal.open(Path(settings.database), durability=settings.durability)
+        file = await asyncio.to_thread(open_file, Path(settings.database), settings.durability)
+        journal = SqliteJournal(*file)
     usage = Usage(requests_per_second=settings.requests_per_second, streams=settings.streams_per_principal)
     app = App(
         settings=settings,

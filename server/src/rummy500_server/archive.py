@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rummy500_server.creation import Creation
 from rummy500_server.games import GAME, FinishedGame
-from rummy500_server.journal_sqlite import JournalUnusable, sentence_of, verify_ours
+from rummy500_server.journal_file import JournalUnusable, sentence_of, verify_ours
 from rummy500_server.lobby import OPEN_TABLE, TABLE
 from rummy500_server.match import MatchDocument
 from rummy500_server.matches import MATCH

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import queue
 import sqlite3
 import threading
@@ -19,32 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rummy500_server.database_lock import DatabaseInUse, DatabaseLock
+from rummy500_server.database_lock import DatabaseLock
 from rummy500_server.journal import Append, Drop, Erase, JournalError, Put, StaleWriter, Write, verify_continues
+from rummy500_server.journal_file import STATEMENTS_KEPT, move_log, open_file
 
-SCHEMA = 1
-APPLICATION = 0x52353030
-"""Marks the file as ours: "R500" in SQLite's application_id."""
-ROWS_A_STATEMENT = 128
 LONGEST_GROUP = 4_096
 LONGEST_LOG = 50_000
 """Records in the log before they are moved: some 60 ms of work."""
-
-_TABLES = (
-    "CREATE TABLE about (schema INTEGER NOT NULL)",
-    f"INSERT INTO about VALUES ({SCHEMA})",
-    "CREATE TABLE log (position INTEGER PRIMARY KEY, owner TEXT NOT NULL, sequence INTEGER NOT NULL,"
-    " record BLOB NOT NULL)",
-    "CREATE TABLE records (owner TEXT NOT NULL, sequence INTEGER NOT NULL, record BLOB NOT NULL,"
-    " PRIMARY KEY (owner, sequence)) WITHOUT ROWID",
-    "CREATE TABLE documents (kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, expires REAL,"
-    " PRIMARY KEY (kind, key)) WITHOUT ROWID",
-    f"PRAGMA application_id = {APPLICATION}",
-)
-
-
-class JournalUnusable(Exception):
-    """The file cannot be used; the sentence says why, and nothing in it was changed."""
+ROWS_A_STATEMENT = STATEMENTS_KEPT // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +47,9 @@ _Outcome = tuple[asyncio.Future[Any], Any, BaseException | None]
 class SqliteJournal:
     """See `rummy500_server.journal.Journal` for what the methods promise."""
 
-    def __init__(self, connection: sqlite3.Connection, lock: DatabaseLock, now: Callable[[], float]) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, lock: DatabaseLock, now: Callable[[], float] = time.time
+    ) -> None:
         self._lock = lock
         self._now = now
         self._loop = asyncio.get_running_loop()
@@ -78,18 +61,8 @@ class SqliteJournal:
     @classmethod
     def open(cls, path: Path, *, durability: str = "disk", now: Callable[[], float] = time.time) -> SqliteJournal:
         """Opens or makes the file. Raises JournalUnusable."""
-        _verify_place(path)
-        try:
-            lock = DatabaseLock.acquire(path)
-        except DatabaseInUse as error:
-            raise JournalUnusable(f"the database {path} is in use by another server") from error
-        except OSError as error:
-            raise JournalUnusable(f"the database {path} cannot be locked: {error.strerror}") from error
-        try:
-            return cls(connect(path, durability), lock, now)
-        except JournalUnusable:
-            lock.release()
-            raise
+        connection, lock = open_file(path, durability)
+        return cls(connection, lock, now)
 
     def commit(self, *writes: Write) -> Awaitable[None]:
         done: asyncio.Future[None] = self._loop.create_future()
@@ -299,77 +272,3 @@ def _settle(outcomes: list[_Outcome]) -> None:
 
 def _insert(rows: int) -> str:
     return "INSERT INTO log (owner, sequence, record) VALUES " + ", ".join(["(?, ?, ?)"] * rows)
-
-
-def move_log(connection: sqlite3.Connection) -> None:
-    """Moves the log into the records, in one transaction."""
-    connection.execute("BEGIN")
-    connection.execute("INSERT INTO records SELECT owner, sequence, record FROM log ORDER BY owner, sequence")
-    connection.execute("DELETE FROM log")
-    connection.execute("COMMIT")
-
-
-def connect(path: Path, durability: str) -> sqlite3.Connection:
-    """The file as its one writer opens it. Raises JournalUnusable."""
-    connection: sqlite3.Connection | None = None
-    try:
-        connection = sqlite3.connect(
-            path, timeout=0.5, isolation_level=None, check_same_thread=False, cached_statements=2 * ROWS_A_STATEMENT
-        )
-        connection.execute("BEGIN EXCLUSIVE")
-        verify_ours(connection, path)
-        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            for statement in _TABLES:
-                connection.execute(statement)
-        connection.execute("COMMIT")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA synchronous = {'FULL' if durability == 'disk' else 'NORMAL'}")
-        move_log(connection)
-    except sqlite3.Error as error:
-        if connection is not None:
-            connection.close()
-        raise JournalUnusable(sentence_of(path, error)) from error
-    except JournalUnusable:
-        assert connection is not None
-        connection.close()
-        raise
-    return connection
-
-
-def _verify_place(path: Path) -> None:
-    """Makes the file, readable by its owner only, when there is none. Raises JournalUnusable."""
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            if os.fstat(handle).st_mode & 0o077:
-                os.fchmod(handle, 0o600)  # it holds hands, seeds and digests of tokens
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise JournalUnusable(f"the database {path} cannot be opened: {error.strerror}") from error
-
-
-def verify_ours(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises JournalUnusable when another program, or another version of this one, has made the file."""
-    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        return
-    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-        raise JournalUnusable(f"the database {path} belongs to another program; nothing was changed")
-    schema = connection.execute("SELECT schema FROM about").fetchone()[0]
-    if schema != SCHEMA:
-        raise JournalUnusable(
-            f"the database {path} has schema {schema}, and this server knows schema {SCHEMA}: use the server that wrote"
-            " it, or a newer one; nothing was changed"
-        )
-
-
-def sentence_of(path: Path, error: sqlite3.Error) -> str:
-    """What is wrong with the file, for the host."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return f"the database {path} is locked by another program"
-    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return f"the file {path} is damaged or no database; nothing was changed"
-    if code == sqlite3.SQLITE_READONLY:
-        return f"the database {path} cannot be written"
-    return f"the database {path} cannot be used: {error}"

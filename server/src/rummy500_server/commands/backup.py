@@ -10,7 +10,7 @@ from typing import Any
 from rummy500_server.archive import Archive
 from rummy500_server.commands.database import CommandRefused, add_database, refuse, size_text
 from rummy500_server.commands.whole_file import whole_file
-from rummy500_server.journal_sqlite import JournalUnusable
+from rummy500_server.journal_file import JournalUnusable
 
 
 def add(commands: Any) -> None:

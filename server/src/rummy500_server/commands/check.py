@@ -9,7 +9,7 @@ from rummy500_catalog import Catalog
 from rummy500_server.archive import Archive
 from rummy500_server.commands.database import add_database, refuse
 from rummy500_server.folding import CannotFold, fold_lines
-from rummy500_server.journal_sqlite import JournalUnusable
+from rummy500_server.journal_file import JournalUnusable
 
 
 def add(commands: Any) -> None:

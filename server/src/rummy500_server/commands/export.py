@@ -15,7 +15,7 @@ from rummy500_server.commands.database import CommandRefused, add_database, refu
 from rummy500_server.commands.whole_file import whole_file
 from rummy500_server.folding import CannotFold, fold_lines
 from rummy500_server.games import FinishedGame, record_of
-from rummy500_server.journal_sqlite import JournalUnusable
+from rummy500_server.journal_file import JournalUnusable
 
 
 def add(commands: Any) -> None:

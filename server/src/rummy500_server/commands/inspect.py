@@ -14,7 +14,7 @@ from rummy500_server.archive import Archive, StoredTable
 from rummy500_server.commands.database import CommandRefused, add_database, refuse, verify_known
 from rummy500_server.commands.tables import values_of
 from rummy500_server.folding import CannotFold, fold_lines
-from rummy500_server.journal_sqlite import JournalUnusable
+from rummy500_server.journal_file import JournalUnusable
 from rummy500_server.table import Table
 
 

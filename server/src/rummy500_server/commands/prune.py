@@ -12,7 +12,8 @@ from typing import Any
 from rummy500_server.commands.database import CommandRefused, add_database, read_age, refuse
 from rummy500_server.database_lock import DatabaseInUse
 from rummy500_server.journal import JournalError
-from rummy500_server.journal_sqlite import JournalUnusable, SqliteJournal
+from rummy500_server.journal_file import JournalUnusable
+from rummy500_server.journal_sqlite import SqliteJournal
 from rummy500_server.retention import Pruned, Retention
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from rummy500_catalog import DEFAULT_PRESET
 from rummy500_server.archive import Archive, StoredState, StoredTable
 from rummy500_server.commands.database import add_database, age_text, refuse, size_text
-from rummy500_server.journal_sqlite import JournalUnusable
+from rummy500_server.journal_file import JournalUnusable
 from rummy500_server.rules_wire import Choice
 
 
