@@ -27,7 +27,7 @@ from rummy500_server.translate.actions import action_from, action_into, legal_by
 from rummy500_server.translate.cards import CARDS, END, WIRE
 from rummy500_server.translate.events import event_bytes, is_same_for_all
 from rummy500_server.translate.pieces import tag, varint
-from rummy500_server.translate.views import ClockFace, meld_message, refusal_message, view_into
+from rummy500_server.translate.views import ClockFace, PublicPieces, meld_message, refusal_message, view_into
 
 CATALOG = Catalog()
 RULES = CATALOG.rules(players=2)
@@ -152,11 +152,12 @@ def listed_plainly(view: View) -> action_pb2.LegalActions:
 
 @pytest.mark.parametrize("players", [2, 3, 5])
 def test_a_view_joined_from_pieces_is_the_view_set_field_by_field(players: int) -> None:
+    public = PublicPieces("t-1")
     for sequence, (game, _) in enumerate(games(players, seed=players)):
         for seat in (None, *range(players)):
             view = seat_view(game, seat)
             message = view_pb2.View()
-            view_into(message, game, seat, view.legal, table="t-1", sequence=sequence, clock=None)
+            view_into(message, game, seat, view.legal, public=public, sequence=sequence, clock=None)
             assert message == plainly(view, sequence)
 
 
@@ -164,7 +165,7 @@ def test_the_clock_is_in_the_view() -> None:
     game, _ = next(games(2, seed=1))
     message = view_pb2.View()
     face = ClockFace(9_000, 1_796_054_627_000, (0, 2))
-    view_into(message, game, 0, (), table="t-1", sequence=1, clock=face)
+    view_into(message, game, 0, (), public=PublicPieces("t-1"), sequence=1, clock=face)
     assert message.clock == view_pb2.ClockState(
         time_left_ms=9_000, deadline_unix_ms=1_796_054_627_000, finished_turns=[0, 2]
     )

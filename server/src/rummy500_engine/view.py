@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from rummy500_engine.actions import Action
 from rummy500_engine.cards import Card, cards_of
@@ -130,6 +130,10 @@ def _variant_fields(round: Round, seat: int | None) -> tuple[tuple[str, dict[str
         if fields:
             found.append((variant, dict(fields)))
     return tuple(found)
+
+
+HIDING: Final = (RoundDealt, DrewFromStock, VariantEvent)
+"""The events of which not everybody may see everything; the others are the same for all."""
 
 
 def redact(event: Event, seat: int | None) -> Event:

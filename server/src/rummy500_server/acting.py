@@ -27,9 +27,11 @@ class Stop(Enum):
     TURN_ENDED = "the seat's turn, the round or the game ended"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Acting:
-    """What became of an answer: how many actions were applied, and the table's sequence before and after."""
+    """What became of an answer: how many actions were applied, and the table's sequence before and after.
+
+    A value, to be read only; it is not frozen because a frozen one takes five times as long to make."""
 
     applied: int
     stop: Stop

@@ -41,7 +41,7 @@ class EventLog:
         begin = max(after + 1 - self._first, 0)
         if most is not None and len(self._events) - begin > most:
             begin = len(self._events) - most
-        return [self._pieces[index] or self._piece(index, seat) for index in range(begin, len(self._events))]
+        return [piece or self._piece(index, seat) for index, piece in enumerate(self._pieces[begin:], begin)]
 
     def _piece(self, index: int, seat: int | None) -> bytes:
         event = self._events[index]

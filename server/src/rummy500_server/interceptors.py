@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 import structlog
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from rummy500_server.access import needs_token
 from rummy500_server.identity import CALLER, Principal, principal_of
@@ -67,7 +67,7 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
         }[handler.request_streaming, handler.response_streaming]
         inner = handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
         outer = self._stream(inner, method) if handler.response_streaming else self._unary(inner, method)
-        return make(outer, _never_raising(handler.request_deserializer), handler.response_serializer)
+        return make(outer, _never_raising(handler.request_deserializer), _serialized)
 
     def _unary(self, inner: Any, method: str) -> Any:
         async def answer(request: Any, context: _Context) -> Any:
@@ -128,6 +128,11 @@ def _never_raising(deserialize: Callable[[bytes], Any]) -> Callable[[bytes], Any
             return Unreadable(str(error))
 
     return read
+
+
+def _serialized(response: Message | bytes) -> bytes:
+    """What is made most often is joined from pieces of the wire format, and comes as bytes."""
+    return response if isinstance(response, bytes) else response.SerializeToString()
 
 
 def _readable(request: Any) -> Any:

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Append:
-    """Records of a table, numbered densely from `first` on; the first record of a table has number 1."""
+    """Records of a table, numbered densely from `first` on; the first record of a table has number 1.
+
+    To be read only; it is not frozen because a frozen one takes five times as long to make."""
 
     table: str
     first: int

@@ -30,7 +30,7 @@ from rummy500_server.scribe import Scribe
 from rummy500_server.status import Failure, Reason
 from rummy500_server.table import Table, TableState
 from rummy500_server.table_events import ClockReason, TableEvent, digest_of_events
-from rummy500_server.translate.views import ClockFace
+from rummy500_server.translate.views import ClockFace, PublicPieces
 from rummy500_server.window import Decided, PollWindow, Then
 
 log = structlog.stdlib.get_logger("rummy500")
@@ -49,6 +49,7 @@ class Keeper:
         self.table = table
         self.players = [Player() for _ in table.seats]
         self.viewers: dict[Viewer, None] = {}
+        self.public = PublicPieces(table.name)
         self.asked: tuple[int, ...] = ()
         """The seats that had to decide when the table was last published."""
         self.when_over: list[Callable[[Keeper], Sequence[Write]]] = []

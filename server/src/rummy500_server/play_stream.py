@@ -19,8 +19,8 @@ from rummy500_server.status import Failure, Reason, bad_request, rejection_of
 from rummy500_server.table import TableState
 from rummy500_server.table_wire import LONGEST_NAME
 from rummy500_server.translate.events import result_into
-from rummy500_server.translate.pieces import VARINT, block, numbers, tag, varint
-from rummy500_server.translate.views import clock_piece, refusal_message, table_piece, view_bytes
+from rummy500_server.translate.pieces import VARINT, block, numbers, tag, time_varint
+from rummy500_server.translate.views import clock_piece, refusal_message, view_bytes
 
 _REQUESTS, _VIEW = tag(pb.PlayResponse, "decision_requests"), tag(pb.DecisionRequest, "view")
 _ASKED, _EVENTS = tag(pb.DecisionRequest, "sequence"), tag(pb.DecisionRequest, "events")
@@ -39,7 +39,7 @@ MOST_REFUSALS = 2_048
 @dataclass(eq=False, slots=True)
 class PlayLink:
     """A seat as its stream plays it. `asked` is the sequence of the last request sent; `resume_after` what the bot says
-    it has seen, when it is in the game again. `prefix` and `table_piece` begin every request and its view."""
+    it has seen, when it is in the game again. `prefix` begins every request."""
 
     stream: PlayStream
     keeper: Keeper
@@ -47,7 +47,6 @@ class PlayLink:
     is_started: bool = False
     asked: int = -1
     resume_after: int | None = None
-    table_piece: bytes = b""
     prefix: bytes = b""
     refused: list[tuple[int, Acting]] = field(default_factory=list)
     """Refusals that are told when what came before them is durable: a false call may have left a trace."""
@@ -55,7 +54,7 @@ class PlayLink:
     def __post_init__(self) -> None:
         table = self.keeper.table
         request = pb.DecisionRequest(table=table.name, seat=self.seat, rules_digest=table.rules.digest)
-        self.prefix, self.table_piece = request.SerializeToString(), table_piece(table.name)
+        self.prefix = request.SerializeToString()
 
     def published(self) -> None:
         keeper = self.keeper
@@ -166,18 +165,19 @@ class PlayStream:
         return Failure(Reason.NOT_SEATED, f"this bot has no seat at a table {table!r} whose game is on")
 
     def _decide(self, decision: pb.Decision) -> None:
-        link = self._links.get(decision.table)
+        table, sequence = decision.table, decision.sequence
+        link = self._links.get(table)
         if link is None:
-            self.refuse(decision.table, decision.sequence, self.not_mine(decision.table))
+            self.refuse(table, sequence, self.not_mine(table))
             return
         keeper, seat = link.keeper, link.seat
         try:
-            if decision.sequence != keeper.table.sequence:
-                raise stale(keeper, decision.sequence)
+            if sequence != keeper.table.sequence:
+                raise stale(keeper, sequence)
             actions = actions_from(decision.actions, keeper.table.rules)
-            keeper.submit(seat, actions, lambda outcome: self._decided(link, decision.sequence, outcome))
+            keeper.submit(seat, actions, lambda outcome: self._decided(link, sequence, outcome))
         except Failure as failure:
-            self.refuse(decision.table, decision.sequence, failure)
+            self.refuse(table, sequence, failure)
             if failure.reason is Reason.BAD_REQUEST:
                 keeper.refuse(seat, Refused(failure.reason.name, failure.sentence))
                 self._ask_again(link)
@@ -233,22 +233,21 @@ class PlayStream:
         welcome.keepalive_ms = keepalive_ms
         self._wake.set()
 
-    async def responses(self) -> AsyncIterator[pb.PlayResponse]:
-        """What is due, whenever something is, until the stream ends. Raises the failure that it ends with."""
+    async def responses(self) -> AsyncIterator[bytes]:
+        """What is due, whenever something is, until the stream ends: each a PlayResponse, serialized. Raises the
+        failure that it ends with."""
         while True:
             await self._wake.wait()
-            await asyncio.sleep(0)  # what becomes ready in this turn of the loop goes into the same message
             self._wake.clear()
-            while self._put_together():
-                message, self._next = self._next, pb.PlayResponse()
-                yield message
+            while response := self._put_together():
+                yield response
             if self._failure is not None:
                 raise self._failure
             if self._is_finished:
                 return
 
-    def _put_together(self) -> bool:
-        """Writes what is due into the next message; whether it is worth sending."""
+    def _put_together(self) -> bytes:
+        """The next message: what is due, at most so much; empty: nothing is."""
         size = 0
         requests: list[bytes] = []
         while self._ended and size < LONGEST_MESSAGE:
@@ -261,9 +260,8 @@ class PlayStream:
             refusal = self._refusals.popleft()
             self._next.refusals.append(refusal)
             size += refusal.ByteSize()
-        if requests:
-            self._next.MergeFromString(b"".join(requests))
-        return size > 0 or self._next.ByteSize() > 0
+        rest, self._next = self._next, pb.PlayResponse()
+        return rest.SerializeToString() + b"".join(requests)
 
     def _show(self, link: PlayLink, requests: list[bytes]) -> int:
         """Writes what the link is due now, a request into `requests`. Answers its size in bytes, about."""
@@ -326,9 +324,9 @@ class PlayStream:
         link.asked = sequence = table.sequence
         clock = keeper.clock_face(seat)
         assert clock is not None
-        left, deadline = varint(clock.time_left_ms), varint(clock.deadline_unix_ms)
+        left, deadline = time_varint(clock.time_left_ms), time_varint(clock.deadline_unix_ms)
         told = clock_piece(left, deadline, clock.finished_turns)
-        view = view_bytes(table.game, seat, legal, table=link.table_piece, sequence=sequence, clock=told)
+        view = view_bytes(table.game, seat, legal, public=keeper.public, sequence=sequence, clock=told)
         pieces = [
             link.prefix,
             _ASKED,

@@ -22,7 +22,7 @@ def view_of(keeper: Keeper, seat: int | None, message: view_pb2.View | None = No
             table.game,
             seat,
             legal,
-            table=table.name,
+            public=keeper.public,
             sequence=table.sequence,
             clock=clock,
             with_variants=not table.is_broken,

@@ -105,9 +105,8 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
 
     # --- Play
 
-    async def Play(
-        self, request_iterator: AsyncIterator[pb.PlayRequest], context: _Context
-    ) -> AsyncIterator[pb.PlayResponse]:
+    async def Play(self, request_iterator: AsyncIterator[pb.PlayRequest], context: _Context) -> AsyncIterator[Any]:
+        """Answers messages that are serialized already."""
         who = caller().required()
         first = await anext(request_iterator, None)
         if first is None:

@@ -127,11 +127,10 @@ def _variant_action_from(part: variant_part_pb2.VariantPart, rules: Rules, field
 
 def legal_bytes(legal: Sequence[Action], *, complete: bool) -> bytes:
     """The actions as a LegalActions, serialized, grouped by kind."""
-    known = _PIECES
-    pieces = []
-    for action in legal:
-        piece = known.get(id(action))
-        pieces.append(_piece(action) if piece is None else piece[1])
+    try:
+        pieces = list(map(_PIECES.__getitem__, map(id, legal)))
+    except KeyError:
+        pieces = list(map(_piece, legal))
     if b"" in pieces:
         pieces.append(_readings_bytes(legal))
     if complete:
@@ -141,13 +140,17 @@ def legal_bytes(legal: Sequence[Action], *, complete: bool) -> bytes:
 
 _COMPLETE = action_pb2.LegalActions(complete=True).SerializeToString()
 REMEMBERED_ACTIONS = 1 << 16
-_PIECES: dict[int, tuple[Action, bytes]] = {}
-"""By identity: the engine lists the same objects again and again, and hashing one takes longer than joining it. The
-action stands beside its piece so that its identity is not given to another."""
+_PIECES: dict[int, bytes] = {}
+"""By identity: the engine lists the same objects again and again, and hashing one takes longer than joining it."""
+_WRITTEN: list[Action] = []
+"""The actions of these pieces: kept, so that none of their identities is given to another."""
 
 
 def _piece(action: Action) -> bytes:
     """A listing of this action alone; nothing for one that is listed together with its other readings."""
+    known = _PIECES.get(id(action))
+    if known is not None:
+        return known
     if isinstance(action, LayMeld | Call) and action.stands_for:
         return b""
     listing = action_pb2.LegalActions()
@@ -155,7 +158,9 @@ def _piece(action: Action) -> bytes:
     piece = listing.SerializeToString()
     if len(_PIECES) >= REMEMBERED_ACTIONS:
         _PIECES.clear()
-    _PIECES[id(action)] = (action, piece)
+        _WRITTEN.clear()
+    _PIECES[id(action)] = piece
+    _WRITTEN.append(action)
     return piece
 
 

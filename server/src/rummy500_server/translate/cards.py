@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from rummy500.v1 import card_pb2
 from rummy500_engine.actions import End
-from rummy500_engine.cards import FACES, JOKER, Card
+from rummy500_engine.cards import DISTINCT, FACES, JOKER, LANE_BITS, Card, Mask, cards_of
 from rummy500_server.status import bad_request
+from rummy500_server.translate.pieces import Remembered
 
 if TYPE_CHECKING:
     WireCard: TypeAlias = card_pb2.Card.ValueType
@@ -37,6 +38,28 @@ def wire_cards(cards: Iterable[Card]) -> Sequence[WireCard]:
 def wire_bytes(cards: Iterable[Card]) -> bytes:
     """The numbers on the wire as a packed list has them."""
     return bytes(cards).translate(_TABLE)
+
+
+def hand_bytes(hand: Mask) -> bytes:
+    """The same for the cards of a hand, in the order of `cards_of`: four look-ups where no card is held twice."""
+    if hand > DISTINCT:
+        return wire_bytes(cards_of(hand))
+    lanes = _LANES
+    return (
+        lanes[hand & 0xFFFF]
+        + lanes[0x1_0000 | hand >> 16 & 0xFFFF]
+        + lanes[0x2_0000 | hand >> 32 & 0xFFFF]
+        + lanes[0x3_0000 | hand >> 48]
+    )
+
+
+def _of_lane(key: int) -> bytes:
+    suit, lane = divmod(key, 1 << LANE_BITS)
+    return wire_bytes(cards_of(lane << LANE_BITS * suit))
+
+
+_LANES: Remembered[int] = Remembered(_of_lane, most=1 << 16)
+"""By suit and lane."""
 
 
 def card_from(number: int, field: str) -> Card:

@@ -12,11 +12,11 @@ from rummy500_engine import events as engine
 from rummy500_engine.actions import End
 from rummy500_engine.cards import ACE, JOKER, Card, card_text, rank_of
 from rummy500_engine.events import RoundEnd
-from rummy500_engine.view import redact
+from rummy500_engine.view import HIDING, redact
 from rummy500_server import table_events as shell
 from rummy500_server.results import GameResult, Termination
 from rummy500_server.translate.cards import END, WIRE, wire_cards
-from rummy500_server.translate.pieces import Remembered, tag, varint
+from rummy500_server.translate.pieces import VARINT, Remembered, tag
 
 CALL = "call"
 """The name of the poll that has a phase and messages of its own in the contract."""
@@ -44,11 +44,11 @@ _SHELL = (
 
 def event_bytes(event: shell.TableEvent, sequence: int, seat: int | None) -> bytes:
     """The event as `seat` sees it (None: a spectator), serialized. This is the one way out, and it redacts."""
-    seen = event if isinstance(event, _SHELL) else redact(event, seat)
+    seen = redact(event, seat) if isinstance(event, HIDING) else event
     if isinstance(seen, engine.Discarded):
-        return _SEQUENCE + varint(sequence) + _DISCARDED[seen.seat, seen.card]
+        return _SEQUENCE + VARINT[sequence] + _DISCARDED[seen.seat, seen.card]
     if isinstance(seen, engine.DrewFromStock):
-        return _SEQUENCE + varint(sequence) + _DREW[seen.seat, seen.card, seen.stock_count]
+        return _SEQUENCE + VARINT[sequence] + _DREW[seen.seat, seen.card, seen.stock_count]
     message = event_pb2.Event(sequence=sequence)
     _INTO[seen.__class__](message, seen, seat)
     return message.SerializeToString(deterministic=True)
@@ -63,7 +63,7 @@ def is_same_for_all(event: shell.TableEvent) -> bool:
     """Whether every viewer gets the same message."""
     if isinstance(event, engine.VariantEvent):
         return not event.private
-    return not isinstance(event, engine.RoundDealt | engine.DrewFromStock)
+    return not isinstance(event, HIDING)
 
 
 def _round_dealt(message: event_pb2.Event, event: engine.RoundDealt, seat: int | None) -> None:

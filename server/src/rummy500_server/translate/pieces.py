@@ -43,6 +43,14 @@ def varint(number: int) -> bytes:
 
 VARINT: Remembered[int] = Remembered(varint)
 """The same for numbers that come again."""
+_LOW_BITS = 14
+_LOW: Remembered[int] = Remembered(lambda low: bytes((low & 0x7F | 0x80, low >> 7 | 0x80)), most=1 << _LOW_BITS)
+
+
+def time_varint(milliseconds: int) -> bytes:
+    """The same for a time: it never comes again, but all of it that is above its last 14 bits stays for 16 seconds."""
+    high = milliseconds >> _LOW_BITS
+    return _LOW[milliseconds & 0x3FFF] + VARINT[high] if high else VARINT[milliseconds]
 
 
 def tag(message: type[Message], field: str) -> bytes:

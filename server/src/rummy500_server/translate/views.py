@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rummy500.v1 import meld_pb2, refusal_pb2, view_pb2
 from rummy500_engine.actions import Action, End
-from rummy500_engine.cards import ACE, JOKER, cards_of, rank_of
+from rummy500_engine.cards import ACE, JOKER, Card, Mask, cards_of, rank_of
 from rummy500_engine.game import Game
 from rummy500_engine.legal import LISTED_AT_MOST
 from rummy500_engine.melds import Kind, Meld
@@ -15,9 +15,9 @@ from rummy500_engine.refusals import Refusal
 from rummy500_engine.terms import Phase
 from rummy500_engine.view import View, seat_view
 from rummy500_server.translate.actions import legal_bytes
-from rummy500_server.translate.cards import END, WIRE, wire_bytes, wire_cards
+from rummy500_server.translate.cards import END, WIRE, hand_bytes, wire_bytes, wire_cards
 from rummy500_server.translate.events import CALL, struct_of
-from rummy500_server.translate.pieces import VARINT, Remembered, block, lists, numbers, tag, varint
+from rummy500_server.translate.pieces import VARINT, Remembered, block, lists, numbers, tag, time_varint
 
 LONGEST_SENTENCE = 512
 _PHASE: dict[Phase, view_pb2.Phase.ValueType] = {
@@ -36,12 +36,35 @@ class ClockFace(NamedTuple):
     finished_turns: tuple[int, ...]
 
 
+class PublicPieces:
+    """The larger pieces of what all see of one table. A view is made for every decision, and most of what is on the
+    table stays as it was for many of them: what has not changed is not written again."""
+
+    __slots__ = ("_known", "_known_piece", "_melds", "_melds_piece", "table")
+
+    def __init__(self, table: str) -> None:
+        self.table = block(_TABLE, table.encode())
+        self._melds: list[Meld] = []
+        self._known: list[Mask] = []
+        self._melds_piece = self._known_piece = b""
+
+    def melds(self, melds: list[Meld]) -> bytes:
+        if melds != self._melds:
+            self._melds, self._melds_piece = melds.copy(), b"".join(map(_meld_piece, melds))
+        return self._melds_piece
+
+    def known(self, known: list[Mask]) -> bytes:
+        if known != self._known:
+            self._known, self._known_piece = known.copy(), b"".join(_known_pieces(known))
+        return self._known_piece
+
+
 def view_bytes(
     game: Game,
     seat: int | None,
     legal: Sequence[Action],
     *,
-    table: bytes,
+    public: PublicPieces,
     sequence: int,
     clock: bytes,
     with_variants: bool = True,
@@ -49,44 +72,38 @@ def view_bytes(
     """The game's round as the seat sees it (None: a spectator), serialized: `view.seat_view` as the contract has it.
 
     `legal` is what the seat may do. Of what is hidden this reads the seat's own hand and nothing else; a test compares
-    it with `seat_view`, another exchanges hidden cards. `table` and `clock` are pieces of their own, see `table_piece`
-    and `clock_piece`. Raises VariantError when the fields of a variant cannot be had.
+    it with `seat_view`, another exchanges hidden cards. `public` are the table's, `clock` is a piece of its own, see
+    `clock_piece`. Raises VariantError when the fields of a variant cannot be had.
     """
     round = game.round
     assert round is not None
-    pile, melds = round.pile, _PIECES
-    counts = tuple([hand.bit_count() for hand in round.hands])
+    pile, poll = round.pile, round.poll
     pieces = [
-        table,
+        public.table,
         _SEQUENCE,
         VARINT[sequence],
         _OF_THE_ROUND[round.number, round.dealer, tuple(game.totals)],
         _OF_THE_TURN[round.turn, round.turns_played, round.recycled],
-        _COUNTS[counts],
+        _COUNTS[tuple(map(int.bit_count, round.hands))],
         _STOCK_COUNT[len(round.stock)],
         clock,
         _DISCARDS,
         VARINT[len(pile)],
         wire_bytes(pile),
+        public.melds(round.melds),
+        public.known(round.known),
+        _LAID[round.laid],
     ]
-    for meld in round.melds:
-        piece = melds.get(id(meld))
-        pieces.append(_meld_piece(meld) if piece is None else piece[1])
-    for number, known in enumerate(round.known):
-        if known:
-            cards = wire_bytes(cards_of(known))
-            pieces.append(block(_KNOWN, _KNOWN_SEAT[number] + block(_KNOWN_CARDS, cards)))
-    if round.laid:
-        pieces.append(_LAID[round.laid])
-    if round.poll is None:
-        pieces.append(_PHASES[_GAME_OVER if game.over else _PHASE[round.phase]])
-        pieces.append(_WAITING[game.to_act()])
-    if round.poll is not None or round.must_use or round.banned is not None or game.rules.views:
+    if poll is None:
+        pieces += (_PHASES[_GAME_OVER if game.over else _PHASE[round.phase]], _WAITING[game.to_act()])
+    if round.must_use or round.banned is not None:
+        pieces.append(_DUTY[round.must_use, round.target, round.banned])
+    if poll is not None or game.rules.views:
         pieces.append(_rare_bytes(seat_view(game, seat, with_legal=False, with_variants=with_variants)))
     if seat is not None:
-        hand = cards_of(round.hands[seat])
+        hand = hand_bytes(round.hands[seat])
         listed = legal_bytes(legal, complete=len(legal) < LISTED_AT_MOST)
-        pieces += (_SEAT[seat], _HAND, VARINT[len(hand)], wire_bytes(hand), _LEGAL, VARINT[len(listed)], listed)
+        pieces += (_SEAT[seat], _HAND, VARINT[len(hand)], hand, _LEGAL, VARINT[len(listed)], listed)
     return b"".join(pieces)
 
 
@@ -112,12 +129,26 @@ def _of_the_turn(constant: tuple[int, int, int]) -> bytes:
     return view_pb2.View(turn=turn, turns_played=played, times_recycled=recycled).SerializeToString()
 
 
+def _duty(duty: tuple[Mask, Card | None, Card | None]) -> bytes:
+    must_use, target, banned = duty
+    message = view_pb2.View()
+    message.duty.must_use.extend(wire_cards(cards_of(must_use)))
+    if target is not None and must_use >> target & 1:
+        message.duty.target = WIRE[target]
+    if banned is not None:
+        message.duty.banned = WIRE[banned]
+    return message.SerializeToString()
+
+
+def _known_pieces(known: list[Mask]) -> Iterator[bytes]:
+    for seat, cards in enumerate(known):
+        if cards:
+            yield block(_KNOWN, _KNOWN_SEAT[seat] + block(_KNOWN_CARDS, hand_bytes(cards)))
+
+
 _OF_THE_ROUND: Remembered[tuple[int, int, tuple[int, ...]]] = Remembered(_of_the_round)
 _OF_THE_TURN: Remembered[tuple[int, int, int]] = Remembered(_of_the_turn)
-
-
-def table_piece(name: str) -> bytes:
-    return block(_TABLE, name.encode())
+_DUTY: Remembered[tuple[Mask, Card | None, Card | None]] = Remembered(_duty)
 
 
 def clock_piece(left: bytes, deadline: bytes, finished_turns: tuple[int, ...]) -> bytes:
@@ -131,7 +162,7 @@ def view_into(
     seat: int | None,
     legal: Sequence[Action],
     *,
-    table: str,
+    public: PublicPieces,
     sequence: int,
     clock: ClockFace | None,
     with_variants: bool = True,
@@ -139,11 +170,11 @@ def view_into(
     """Writes the view into an empty message."""
     piece = b""
     if clock is not None:
-        piece = clock_piece(varint(clock.time_left_ms), varint(clock.deadline_unix_ms), clock.finished_turns)
-    written = view_bytes(
-        game, seat, legal, table=table_piece(table), sequence=sequence, clock=piece, with_variants=with_variants
+        left, deadline = time_varint(clock.time_left_ms), time_varint(clock.deadline_unix_ms)
+        piece = clock_piece(left, deadline, clock.finished_turns)
+    message.MergeFromString(
+        view_bytes(game, seat, legal, public=public, sequence=sequence, clock=piece, with_variants=with_variants)
     )
-    message.MergeFromString(written)
 
 
 def _rare_bytes(view: View) -> bytes:
@@ -151,8 +182,6 @@ def _rare_bytes(view: View) -> bytes:
     message = view_pb2.View()
     if view.poll is not None:
         _poll_into(message, view)
-    if view.must_use or view.banned is not None:
-        _duty_into(message, view)
     for variant, fields in view.variant_fields:
         message.variant_parts.add(variant=variant, name="view", fields=struct_of(fields), text=_told(fields))
     return message.SerializeToString(deterministic=True)
@@ -172,14 +201,6 @@ def _told(fields: dict[str, object]) -> str:
     return "; ".join(f"{key}: {fields[key]}" for key in sorted(fields))[:1_024]
 
 
-def _duty_into(message: view_pb2.View, view: View) -> None:
-    message.duty.must_use.extend(wire_cards(view.must_use))
-    if view.target is not None and view.target in view.must_use:
-        message.duty.target = WIRE[view.target]
-    if view.banned is not None:
-        message.duty.banned = WIRE[view.banned]
-
-
 def _poll_into(message: view_pb2.View, view: View) -> None:
     poll = view.poll
     assert poll is not None
@@ -193,7 +214,10 @@ def _poll_into(message: view_pb2.View, view: View) -> None:
 
 
 def _meld_piece(meld: Meld) -> bytes:
-    """A view that holds this meld alone, serialized. A meld stands in every view until it is added to."""
+    """A view that holds this meld alone, serialized."""
+    known = _PIECES.get(id(meld))
+    if known is not None:
+        return known[1]
     if len(_PIECES) >= REMEMBERED_MELDS:
         _PIECES.clear()
     piece = view_pb2.View(melds=[meld_message(meld)]).SerializeToString()
@@ -203,7 +227,8 @@ def _meld_piece(meld: Meld) -> bytes:
 
 REMEMBERED_MELDS = 1 << 13
 _PIECES: dict[int, tuple[Meld, bytes]] = {}
-"""By identity, as the pieces of actions are."""
+"""By identity, as the pieces of actions are; the meld stands beside its piece so that its identity is not given to
+another."""
 
 
 def meld_message(meld: Meld) -> meld_pb2.Meld:
