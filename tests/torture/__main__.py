@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-PROGRAMS = ("kills",)
+PROGRAMS = ("kills", "soak")
 """Modules of this package, each with `main(arguments)` that answers an exit status."""
 
 

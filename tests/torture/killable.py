@@ -41,6 +41,12 @@ class KillableServer:
         self.address = line.split()[-1]
         self._port = int(self.address.rpartition(":")[2])
 
+    @property
+    def pid(self) -> int:
+        """Of the process that was started last."""
+        assert self._process is not None
+        return self._process.pid
+
     async def kill(self) -> None:
         if self._process is not None:
             if self._process.returncode is None:
