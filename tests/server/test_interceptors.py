@@ -18,6 +18,7 @@ from rummy500_server.identity import caller, digest_of
 from rummy500_server.interceptors import AroundEveryMethod
 from rummy500_server.limits import Usage
 from rummy500_server.status import DETAILS, Failure, Reason
+from rummy500_server.tally import Tally
 
 _Context = grpc.aio.ServicerContext[Any, Any]
 ERRORS: dict[str, Exception] = {
@@ -57,7 +58,7 @@ async def channel() -> AsyncIterator[grpc.aio.Channel]:
         "Echo": grpc.stream_stream_rpc_method_handler(echo, *codec),
         "Written": grpc.stream_stream_rpc_method_handler(written, *codec),
     }
-    server = grpc.aio.server(interceptors=[AroundEveryMethod(Usage(requests_per_second=1_000, streams=4))])
+    server = grpc.aio.server(interceptors=[AroundEveryMethod(Usage(requests_per_second=1_000, streams=4), Tally())])
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("test.Test", handlers),))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import structlog
 
+from rummy500_server.admin import AdminPort
 from rummy500_server.app import App, CannotListen, open_app, try_address
 from rummy500_server.commands import backup, check, export, inspect, prune, tables
 from rummy500_server.journal_file import JournalUnusable
@@ -99,6 +100,8 @@ async def _serve_watched(settings: Settings, *, ready_file: Path | None, with_st
     stopping = asyncio.Event()
     signals = _Signals(stopping)
     try:
+        if settings.admin_port:
+            app.on_stop(AdminPort(app).close)
         address = await app.start()
     except CannotListen:
         await app.stop(drain_seconds=0)

@@ -49,6 +49,7 @@ from rummy500_server.services.rules import RulesServicer
 from rummy500_server.services.table import TableServicer
 from rummy500_server.settings import IN_MEMORY, Settings
 from rummy500_server.stalled import StalledTables
+from rummy500_server.tally import Tally
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -75,6 +76,7 @@ class App:
     journal: Journal
     drain: Drain
     usage: Usage
+    tally: Tally
     grpc_server: grpc.aio.Server
     health: health.aio.HealthServicer
     service_names: list[str] = field(default_factory=list)
@@ -82,6 +84,7 @@ class App:
     address: str = ""
     lobby: Lobby = field(init=False)
     connected: Connected = field(init=False)
+    matches: Matches = field(init=False)
     rules_messages: RulesMessages = field(init=False)
     retention: Retention = field(init=False)
     openers: list[Callable[[], None]] = field(default_factory=list)
@@ -124,20 +127,22 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None, timer:
         file = await asyncio.to_thread(open_file, Path(settings.database), settings.durability)
         journal = SqliteJournal(*file)
     usage = Usage(requests_per_second=settings.requests_per_second, streams=settings.streams_per_principal)
+    tally = Tally()
     app = App(
         settings=settings,
         catalog=catalog or Catalog(),
         journal=journal,
         drain=Drain(),
         usage=usage,
-        grpc_server=grpc.aio.server(interceptors=[AroundEveryMethod(usage)], options=_options(settings)),
+        tally=tally,
+        grpc_server=grpc.aio.server(interceptors=[AroundEveryMethod(usage, tally)], options=_options(settings)),
         health=health.aio.HealthServicer(),
     )
     app.on_stop(_every(SWEEP_SECONDS, journal.forget_expired))
     try:
         app.rules_messages, app.connected = RulesMessages(app.catalog), Connected()
         app.retention = Retention(journal)
-        app.lobby = Lobby(settings=settings, catalog=app.catalog, journal=journal, timer=timer)
+        app.lobby = Lobby(settings=settings, catalog=app.catalog, journal=journal, tally=tally, timer=timer)
         app.lobby.after_opened.append(app.connected.opened)
         app.lobby.after_lost.append(app.connected.lost)
         app.on_stop(app.lobby.close)
@@ -181,7 +186,7 @@ async def _plays(app: App) -> str:
 
 async def _matches(app: App) -> str:
     games = Games(app.lobby, app.journal)
-    matches = Matches(
+    matches = app.matches = Matches(
         settings=app.settings,
         catalog=app.catalog,
         journal=app.journal,

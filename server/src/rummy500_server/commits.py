@@ -4,13 +4,15 @@ written the next gathers. So commits, and the messages that follow them, grow wi
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from contextvars import Context
 from typing import Protocol
 
 import structlog
 
-from rummy500_server.journal import Journal, JournalError, Write
+from rummy500_server.journal import Append, Journal, JournalError, Write
+from rummy500_server.tally import Tally
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -32,13 +34,16 @@ class Writer(Protocol):
 
 
 class Commits:
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, tally: Tally | None = None) -> None:
         self._journal = journal
+        self.tally = tally or Tally()
         self._loop = asyncio.get_running_loop()
         self._dirty: dict[Writer, None] = {}
         self._last: asyncio.Future[None] | None = None
         """Of the newest batch, which may still gather."""
         self._is_writing = False
+        self._answers: list[tuple[float, int]] = []
+        """When decisions came that are answered with the next batch, and how many."""
 
     def touch(self, writer: Writer) -> None:
         """Its writes go into the commit of this turn of the loop; while one is being written, into the next."""
@@ -47,6 +52,12 @@ class Commits:
             if not self._is_writing:
                 self._loop.call_soon(self._flush, self._last, context=Context())
         self._dirty[writer] = None
+
+    def answer(self, came: float, decisions: int) -> None:
+        """So many decisions came at `came`, by `time.perf_counter`, and have been applied: they are answered when what
+        was touched is durable, and counted then."""
+        if self._dirty:
+            self._answers.append((came, decisions))
 
     async def durable(self) -> None:
         """Waits until everything that was touched before is durable. Raises JournalError."""
@@ -59,8 +70,21 @@ class Commits:
         writes: list[Write] = []
         for writer in writers:
             writes += writer.take_writes()
+        answers, self._answers, began = self._answers, [], time.perf_counter()
+        self.tally.entries.observe(sum(len(write.records) for write in writes if isinstance(write, Append)))
         kept = asyncio.ensure_future(self._journal.commit(*writes))
-        kept.add_done_callback(lambda _: self._settle(kept, batch, writers))
+
+        def settle(_: object) -> None:
+            self._count(began, answers)
+            self._settle(kept, batch, writers)
+
+        kept.add_done_callback(settle)
+
+    def _count(self, began: float, answers: list[tuple[float, int]]) -> None:
+        now = time.perf_counter()
+        self.tally.commits.observe(int((now - began) * 1e6))
+        for came, decisions in answers:
+            self.tally.answered.observe(int((now - came) * 1e6), decisions)
 
     def _settle(self, kept: asyncio.Future[None], batch: asyncio.Future[None], writers: list[Writer]) -> None:
         error = asyncio.CancelledError() if kept.cancelled() else kept.exception()
@@ -69,6 +93,7 @@ class Commits:
             for writer in writers:
                 writer.committed()
         else:
+            self.tally.lost_commits += 1
             self._tell_lost(error, batch, writers)
         self._is_writing = False
         if self._dirty and self._last is not None:

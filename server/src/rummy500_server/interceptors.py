@@ -12,10 +12,12 @@ import grpc
 import structlog
 from google.protobuf.message import DecodeError, Message
 
+from rummy500_engine.terms import VariantError
 from rummy500_server.access import needs_token
 from rummy500_server.identity import CALLER, Principal, principal_of
 from rummy500_server.limits import Usage
 from rummy500_server.status import Failure, bad_request, rejection_of
+from rummy500_server.tally import Tally
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -41,8 +43,8 @@ class Unreadable:
 class AroundEveryMethod(grpc.aio.ServerInterceptor):
     """One interceptor: it swaps the deserializer, knows the caller, counts, and translates what is raised."""
 
-    def __init__(self, usage: Usage) -> None:
-        self._usage = usage
+    def __init__(self, usage: Usage, tally: Tally) -> None:
+        self._usage, self._tally = usage, tally
         self._wrapped: dict[str, _Handler] = {}
 
     async def intercept_service(
@@ -75,14 +77,15 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
                 self._enter(method, context)
                 return await inner(_readable(request), context)
             except Exception as error:
-                await _refuse(error, context)
+                await self._refuse(error, method, context)
 
         return answer
 
     def _stream(self, inner: Any, method: str) -> Any:
-        is_generator = inspect.isasyncgenfunction(inner)
+        is_generator, name = inspect.isasyncgenfunction(inner), _told(method)
 
         async def answer(request: Any, context: _Context) -> AsyncIterator[Any]:
+            self._tally.streams[name] += 1
             try:
                 principal = self._enter(method, context)
                 with nullcontext() if method.startswith(_SERVICES_OF_GRPC) else self._usage.stream(principal):
@@ -96,7 +99,9 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
                     else:
                         await inner(_readable(request), context)
             except Exception as error:
-                await _refuse(error, context)
+                await self._refuse(error, method, context)
+            finally:
+                self._tally.streams[name] -= 1
 
         return answer
 
@@ -105,6 +110,7 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
         metadata = context.invocation_metadata()
         request = secrets.token_hex(4)
         structlog.contextvars.bind_contextvars(request=request, method=method.rpartition("/")[2])
+        self._tally.calls[_told(method)] += 1
         principal = principal_of(metadata)
         CALLER.set(principal)
         if needs_token(method):
@@ -113,6 +119,27 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
         if not method.startswith(_SERVICES_OF_GRPC):
             self._usage.request(name)
         return name
+
+    async def _refuse(self, error: Exception, method: str, context: _Context) -> None:
+        """Ends the call with the status of the error. What no caller can cause is ours: logged, and INTERNAL."""
+        if isinstance(error, grpc.aio.AbortError):
+            raise error
+        if isinstance(error, VariantError):
+            self._tally.variant_errors[error.distribution] += 1
+        rejection = rejection_of(error)
+        if rejection is None:
+            log.error("request.failed", exc_info=error)
+            self._tally.rejected_calls[_told(method), grpc.StatusCode.INTERNAL.name, ""] += 1
+            await context.abort(grpc.StatusCode.INTERNAL, "the server made a mistake; it is in its log")
+            return
+        log.info("request.refused", reason=rejection.reason, sentence=rejection.sentence)
+        self._tally.rejected_calls[_told(method), rejection.code.name, rejection.reason] += 1
+        await context.abort(rejection.code, rejection.sentence, trailing_metadata=rejection.trailers())
+
+
+def _told(method: str) -> str:
+    """A method as the tally names it: `Service/Method`, without the package."""
+    return method.rpartition(".")[2]
 
 
 def _name(principal: Principal, context: _Context) -> str:
@@ -148,16 +175,3 @@ async def _each_readable(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
         if isinstance(request, Unreadable):
             raise request.failure
         yield request
-
-
-async def _refuse(error: Exception, context: _Context) -> None:
-    """Ends the call with the status of the error. What no caller can cause is ours: logged, and INTERNAL."""
-    if isinstance(error, grpc.aio.AbortError):
-        raise error
-    rejection = rejection_of(error)
-    if rejection is None:
-        log.error("request.failed", exc_info=error)
-        await context.abort(grpc.StatusCode.INTERNAL, "the server made a mistake; it is in its log")
-        return
-    log.info("request.refused", reason=rejection.reason, sentence=rejection.sentence)
-    await context.abort(rejection.code, rejection.sentence, trailing_metadata=rejection.trailers())

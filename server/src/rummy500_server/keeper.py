@@ -58,6 +58,7 @@ class Keeper:
         """Told once the end is durable."""
         self.after_lost: list[Callable[[Keeper], None]] = []
         """Told when the journal did not keep what was played here."""
+        self.tally = commits.tally
         self._loop = asyncio.get_running_loop()
         timer = timer or LoopTimer()
         self.overtime, self.bots = Overtime(self), OwnBots(self)
@@ -92,10 +93,12 @@ class Keeper:
         before, turn = table.sequence, self.turn() if last else (0, 0)
         seen, spent = decided or self._decided_now(seat)
         player.decisions += 1
+        (self.tally.thinking if player.bot is None else self.tally.own_bots).observe(spent)
         for index, action in enumerate(actions):
             try:
                 events = self._apply(seat, action, spent_ms=0 if index else spent)
             except Refused as refused:
+                self.tally.refused_actions[refused.code] += 1
                 self.refuse(seat, refused)
                 return Acting(index, Stop.REFUSED, before, self.table.sequence, refused)
             player.seen, player.charged_ms, player.refused = seen, spent, None
@@ -110,8 +113,9 @@ class Keeper:
         """Applies an entry and writes it down. Raises Refused."""
         events = self.table.enter(entry)
         self.scribe.note(write_entry(entry, digest_of_events(events)))
-        if self.table.is_over and not self._end_is_told:
+        if self.table.result is not None and not self._end_is_told:
             self._end_is_told = True
+            self.tally.tables_over[self.table.result.termination.name] += 1
             self.clock.stop()
             for ask in self.when_over:
                 self.scribe.keep(ask(self))
@@ -132,6 +136,7 @@ class Keeper:
     def forfeit(self, seat: int, termination: Termination) -> None:
         if self.table.state is TableState.PLAYING and self.table.seats[seat].forfeited is None:
             self.enter(Forfeited(seat, termination))
+            self.tally.forfeits[termination.name] += 1
 
     def close(self, termination: Termination, sentence: str) -> None:
         if not self.table.is_over:
@@ -257,6 +262,8 @@ class Keeper:
 
     def broken(self, error: Exception) -> Failure:
         """Ends the table as SERVER_FAULT."""
+        if isinstance(error, VariantError):
+            self.tally.variant_errors[error.distribution] += 1
         sentence = str(error) if isinstance(error, VariantError) else "the server made a mistake; it is in its log"
         log.error("table.broken", table=self.table.name, sentence=sentence)
         self.close(Termination.SERVER_FAULT, sentence)

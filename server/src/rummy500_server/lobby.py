@@ -6,7 +6,7 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -31,6 +31,7 @@ from rummy500_server.settings import Settings
 from rummy500_server.stalled import Stall, StalledTables
 from rummy500_server.status import Failure, Reason, bad_request
 from rummy500_server.table import Table, TableState
+from rummy500_server.tally import Tally
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -67,9 +68,17 @@ class Lobby:
     """Tables by name. `after_over` is told of every table whose end is durable; `when_over` is asked what to keep
     together with the end."""
 
-    def __init__(self, *, settings: Settings, catalog: Catalog, journal: Journal, timer: Timer | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        catalog: Catalog,
+        journal: Journal,
+        tally: Tally | None = None,
+        timer: Timer | None = None,
+    ) -> None:
         self.settings, self.catalog, self._timer = settings, catalog, timer
-        self.commits = Commits(journal)
+        self.commits = Commits(journal, tally)
         self.memory = RequestMemory(journal)
         self.when_over: list[Callable[[Keeper], Sequence[Write]]] = []
         self.after_over: list[Callable[[Keeper], None]] = []
@@ -170,6 +179,10 @@ class Lobby:
 
     def is_unfinished(self, name: str) -> bool:
         return name in self._unfinished
+
+    def unfinished_states(self) -> Iterator[TableState]:
+        """The state of each table that is not over and in memory."""
+        return (self._keepers[name].table.state for name in self._unfinished if name in self._keepers)
 
     async def creation(self, name: str) -> Creation:
         """Raises Failure NO_SUCH_TABLE."""

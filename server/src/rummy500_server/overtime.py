@@ -61,6 +61,7 @@ class Overtime:
             return
         if polled:
             return
+        keeper.tally.finished_turns[reason.name] += 1
         log.info("turn.finished", table=keeper.table.name, seat=seat, reason=reason.name)
         if keeper.table.seats[seat].finished_turns >= LAST_FINISHED_TURN:
             keeper.forfeit(seat, _FORFEIT_FOR[reason])

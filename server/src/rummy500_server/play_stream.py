@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from rummy500.v1 import play_service_pb2 as pb
 from rummy500_engine.refusals import Refused
 from rummy500_server.acting import Acting, Stop, actions_from
+from rummy500_server.commits import Commits
 from rummy500_server.keeper import Keeper
 from rummy500_server.limits import Bucket
 from rummy500_server.rules_messages import RulesMessages
@@ -64,9 +65,11 @@ class PlayLink:
 
 
 class PlayStream:
-    def __init__(self, *, who: str, name: str, most_games: int, rules: RulesMessages, bucket: Bucket) -> None:
+    def __init__(
+        self, *, who: str, name: str, most_games: int, rules: RulesMessages, bucket: Bucket, commits: Commits
+    ) -> None:
         self.who, self.name, self.most_games = who, name, most_games
-        self._rules, self._bucket = rules, bucket
+        self._rules, self._bucket, self._commits = rules, bucket, commits
         self._rules_sent: set[str] = set()
         self._links: dict[str, PlayLink] = {}
         self._due: dict[PlayLink, None] = {}
@@ -143,6 +146,7 @@ class PlayStream:
             self._wake.set()
 
     async def _take_in(self, request: pb.PlayRequest) -> None:
+        came = time.perf_counter()
         verify_play_request(request)
         for table in request.rules_wanted:
             self._send_rules(table)
@@ -150,6 +154,8 @@ class PlayStream:
             self._decide(decision)
             if number % DECISIONS_A_TURN == 0:
                 await asyncio.sleep(0)
+        if request.decisions:
+            self._commits.answer(came, len(request.decisions))
 
     def _send_rules(self, table: str) -> None:
         link = self._links.get(table)
@@ -197,6 +203,8 @@ class PlayStream:
         """Tells the bot why something about a table could not be."""
         rejection = rejection_of(error)
         assert rejection is not None
+        if isinstance(error, Failure):
+            self._commits.tally.rejected_decisions[rejection.reason] += 1
         refusal = refusal_message(rejection.reason, rejection.sentence)
         self._refusals.append(
             pb.DecisionRefused(

@@ -26,6 +26,8 @@ class Settings:
 
     host: str = _setting("127.0.0.1", "the address to listen on; 0.0.0.0 for every interface")
     port: int = _setting(50500, "the port to listen on; 0 for a free one", high=65_535)
+    admin_host: str = _setting("127.0.0.1", "the address of the admin port")
+    admin_port: int = _setting(0, "the port for metrics and health over HTTP; 0: none", high=65_535)
     database: str = _setting("rummy500.db", "the file of the journal; :memory: keeps nothing after the end")
     durability: str = _setting(
         "disk",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from importlib.metadata import version
@@ -71,7 +72,10 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
                 if not done.done():
                     done.set_result((outcome, answer))
 
+            came = time.perf_counter()
             keeper.submit(seat, actions, told)
+            if done.done():  # and not held back until a poll has lasted long enough
+                self._lobby.commits.answer(came, 1)
             acting, answer = await done
             await durable(keeper)
             if acting.refused is not None and not acting.applied:
@@ -147,6 +151,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
             most_games=min(hello.max_concurrent_games or settings.games_per_bot, settings.games_per_bot),
             rules=self._rules,
             bucket=Bucket(settings.refusals_per_second),
+            commits=self._lobby.commits,
         )
         stream.welcome(version=self._version, features=FEATURES, keepalive_ms=settings.keepalive_ms)
         return stream
