@@ -138,6 +138,22 @@ def without(hand: Mask, cards: Iterable[Card]) -> Mask:
     return hand
 
 
+def less(hand: Mask, cards: Mask) -> Mask:
+    """The hand without those of the cards that it has."""
+    if hand <= DISTINCT and cards <= DISTINCT:
+        return hand & ~cards
+    while cards and hand:
+        faces = cards & hand & DISTINCT
+        cards >>= COPY_BITS
+        copy = 0
+        while faces:
+            above = faces & hand >> copy + COPY_BITS
+            hand ^= (faces ^ above) << copy
+            faces = above
+            copy += COPY_BITS
+    return hand
+
+
 def count(hand: Mask, card: Card) -> int:
     held = 0
     hand >>= card

@@ -8,18 +8,15 @@ Since a plan's melds are disjoint, some order of plays carries out every plan fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from rummy500_engine.cards import DISTINCT, JOKER, LANE_BITS, NATURALS, Card, Mask, cards_of, remove, suit_of, without
-from rummy500_engine.cover import Cover
 from rummy500_engine.melds import Kind, Meld, MeldCatalogue
 from rummy500_engine.minimum import Reach, reach_of
 from rummy500_engine.pieces import pieces_of
+from rummy500_engine.planner import Planner, can_plan
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import GoingOut
-
-PATIENCE: Final = 60
-"""Steps of the search before the turn is weighed as a whole."""
 
 
 class TurnState(NamedTuple):
@@ -90,24 +87,10 @@ def _chain(catalogue: MeldCatalogue, hand: Mask, meld: Meld) -> Mask:
 
 
 def can_finish(rules: Rules, state: TurnState) -> bool:
-    return decide(rules, state, Search(rules))[0]
-
-
-def decide(rules: Rules, state: TurnState, search: Search) -> tuple[bool, TurnState | None]:
-    """Whether the turn can be finished, and one way in which it is, if one came to hand: the turn after its plays.
-
-    The search soon finds a way where there are many; where it does not, `cover` says whether there is one at all.
-    """
-    weighable = rules.plain and state.banned is None and not state.hand >> JOKER & 1 and not state.must & ~state.hand
-    way = search.finished(state, patience=PATIENCE if weighable else None)
-    if way is not None or not search.is_tired:
-        return way is not None, way
-    melds = [meld for meld in state.melds if can_lay_off_on(rules, state.seat, meld)]
-    cover = Cover(rules.catalogue, hand=state.hand, owed=state.must, melds=melds)
-    if cover.applies:
-        return cover.is_possible(), None
-    way = search.finished(state, patience=None)
-    return way is not None, way
+    if can_plan(rules, owed=state.must, banned=state.banned):
+        melds = [meld for meld in state.melds if can_lay_off_on(rules, state.seat, meld)]
+        return Planner(rules, melds).can_use_all(state.hand, state.must)
+    return Search(rules).finished(state) is not None
 
 
 class Search:
@@ -119,20 +102,9 @@ class Search:
         self.pieces = pieces_of(rules)
         self.reach = reach_of(rules) if rules.first_meld.minimum > 0 else None
         self.dead: set[object] = set()
-        self.steps_left: int | None = None
 
-    @property
-    def is_tired(self) -> bool:
-        """Whether the last search was broken off."""
-        return self.steps_left == 0
-
-    def finished(self, state: TurnState, *, patience: int | None) -> TurnState | None:
-        """The turn after plays that meet its duties, so that it may end; None if there are none, or after so many
-        steps as `patience` allows."""
-        self.steps_left = patience
-        return self._finished(state)
-
-    def _finished(self, state: TurnState) -> TurnState | None:
+    def finished(self, state: TurnState) -> TurnState | None:
+        """The turn after plays that meet its duties, so that it may end; None if there are none."""
         if state.must & ~state.hand:
             return None
         if not state.must and self.can_stop(state):
@@ -142,16 +114,10 @@ class Search:
         key = self._key(state)
         if key in self.dead:
             return None
-        if self.steps_left is not None:
-            self.steps_left -= 1
-            if not self.steps_left:
-                return None
         for after in self._continuations(state):
-            end = self._finished(after)
+            end = self.finished(after)
             if end is not None:
                 return end
-            if self.is_tired:
-                return None
         self.dead.add(key)
         return None
 

@@ -37,11 +37,11 @@ from rummy500_engine.cards import (
     card_text,
     cards_of,
     cards_text,
-    count,
     holds,
 )
 from rummy500_engine.finish import can_lay_off_on
 from rummy500_engine.melds import Meld, Shape
+from rummy500_engine.plans import Plans
 from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.restrictions import (
     Fit,
@@ -53,7 +53,7 @@ from rummy500_engine.restrictions import (
     duty_of,
     lay_off_refusal,
     meld_refusal,
-    spare_hands,
+    plans_for,
     sure_size,
     usable_takes,
 )
@@ -84,9 +84,10 @@ def legal_actions(round: Round, seat: int, *, limit: int = LISTED_AT_MOST) -> li
     if round.phase is _DRAW:
         return _draws(round, seat)
     free = round.rules.plain and not round.must_use and round.banned is None
-    actions = _plays(round, seat, free=free)
+    plans = None if free else plans_for(round, seat)
+    actions = _plays(round, seat, free=free, plans=plans)
     if round.hands[seat] & JOKER_BIT:
-        actions += islice(_joker_plays(round, seat, free=free), max(0, limit - len(actions)))
+        actions += islice(_joker_plays(round, seat, free=free, plans=plans), max(0, limit - len(actions)))
     return actions
 
 
@@ -107,13 +108,15 @@ def has_legal_take(round: Round, seat: int) -> bool:
     return bool(usable_takes(round, seat))
 
 
-def _plays(round: Round, seat: int, *, free: bool) -> list[Action]:
+def _plays(round: Round, seat: int, *, free: bool, plans: Plans | None) -> list[Action]:
     """Plays without jokers, and discards."""
     rules, hand = round.rules, round.hands[seat]
     actions: list[Action] = []
     melds = rules.catalogue.natural_melds(hand)
     if free:
         actions += melds
+    elif plans is not None:
+        actions += [meld for meld in melds if plans.allow(meld)]
     elif melds:
         sure = sure_size(round, seat)
         actions += [meld for meld in melds if len(meld.cards) <= sure or meld_refusal(round, seat, meld) is None]
@@ -140,7 +143,7 @@ def _lay_offs(round: Round, seat: int, *, free: bool) -> list[LayOff]:
     return found
 
 
-def _joker_plays(round: Round, seat: int, *, free: bool) -> Iterator[Action]:
+def _joker_plays(round: Round, seat: int, *, free: bool, plans: Plans | None) -> Iterator[Action]:
     """Plays with jokers, the few lay-offs before the many melds."""
     for laid in round.melds:
         if not can_lay_off_on(round.rules, seat, laid):
@@ -154,22 +157,15 @@ def _joker_plays(round: Round, seat: int, *, free: bool) -> Iterator[Action]:
     if free:
         yield from melds
         return
+    if plans is not None:
+        for meld in melds:
+            if plans.allow(meld):
+                yield meld
+        return
     sure = sure_size(round, seat)
-    distinct = not round.rules.sets.identical
-    spares = [(frozenset(cards_of(spare)), count(spare, JOKER), spare) for spare in spare_hands(round, seat)]
     for meld in melds:
-        cards = meld.cards
-        if len(cards) <= sure:
+        if len(meld.cards) <= sure or meld_refusal(round, seat, meld) is None:
             yield meld
-            continue
-        jokers = cards.count(JOKER)
-        for faces, spare_jokers, spare in spares:
-            if jokers <= spare_jokers and faces.issuperset(cards) and (distinct or holds(spare, cards)):
-                yield meld
-                break
-        else:
-            if meld_refusal(round, seat, meld) is None:
-                yield meld
 
 
 _SUIT_DISCARDS: Final[list[list[tuple[Discard, ...] | None]]] = [[None] * (1 << 14) for _ in range(4)]

@@ -6,8 +6,7 @@ search (`finish`) is asked only where they do not settle the matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rummy500_engine.actions import DISCARDS, Action, End, LayMeld, LayOff, Take
@@ -22,13 +21,16 @@ from rummy500_engine.cards import (
     cards_of,
     cards_text,
     count,
+    hand_of,
+    less,
     remove,
     without,
 )
 from rummy500_engine.cover import Cover
-from rummy500_engine.finish import Search, TurnState, can_finish, can_lay_off_on, decide, fits_some_meld, reachable
+from rummy500_engine.finish import TurnState, can_finish, can_lay_off_on, fits_some_meld, reachable
 from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.pieces import pieces_of
+from rummy500_engine.plans import Plans
 from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.terms import GoingOut, Phase
 
@@ -38,10 +40,6 @@ if TYPE_CHECKING:
 
 # Bound once: looking up an enum member on its class costs as much as a call.
 _PLAY: Final = Phase.PLAY
-
-
-MOST_PLANS: Final = 16
-"""Plans whose spare cards are looked at before a listing searches."""
 
 
 class Fit(NamedTuple):
@@ -128,7 +126,7 @@ def _takes_that_owe_all(round: Round, seat: int) -> list[int]:
     """As `usable_takes` at a plain table where every card taken must be used."""
     top, hand, owed = len(round.pile) - 1, round.hands[seat], 0
     if hand & JOKER_BIT or JOKER in round.pile:
-        return _takes_by_plans(round, seat)
+        return [index for index in range(top, -1, -1) if can_take(round, seat, index)]
     melds = [meld for meld in round.melds if can_lay_off_on(round.rules, seat, meld)]
     cover = Cover(round.rules.catalogue, hand=hand, owed=0, melds=melds)
     usable: list[int] = []
@@ -145,32 +143,12 @@ def _takes_that_owe_all(round: Round, seat: int) -> list[int]:
     return usable
 
 
-def _takes_by_plans(round: Round, seat: int) -> list[int]:
-    """As `_takes_that_owe_all` where no cover tells. The plan for a take mostly serves for the next deeper one
-    too, with one play more; only where it does not, the search begins anew."""
-    usable: list[int] = []
-    plan: TurnState | None = None
-    search = Search(round.rules)
-    for index in range(len(round.pile) - 1, -1, -1):
-        card = round.pile[index]
-        possible = False
-        if plan is not None:
-            melds = (*plan.melds, *plan.own)
-            more = plan._replace(hand=add(plan.hand, card), must=1 << card, banned=None, melds=melds, own=())
-            possible, plan = decide(round.rules, more, search)
-        if not possible:
-            possible, plan = _decide_take(round, seat, index, search)
-        if possible or (round.rules.actions and can_take(round, seat, index)):
-            usable.append(index)
-    return usable
-
-
 def can_take(round: Round, seat: int, index: int) -> bool:
     """Whether the turn could be finished after taking from this place of the pile up."""
     rules = round.rules
     if not rules.vetoes:
         usable = _is_plainly_usable(round, seat, index, hand=_hand_after(round, seat, index))
-        if usable or (usable is None and _decide_take(round, seat, index, Search(rules))[0]):
+        if usable or (usable is None and _can_finish_take(round, seat, index)):
             return True
         if not rules.actions:
             return False
@@ -198,11 +176,11 @@ def _is_plainly_usable(round: Round, seat: int, index: int, *, hand: Mask) -> bo
     return None
 
 
-def _decide_take(round: Round, seat: int, index: int, search: Search) -> tuple[bool, TurnState | None]:
-    """Whether a turn that begins with this take can be finished, and one way in which it is, if one came to hand."""
+def _can_finish_take(round: Round, seat: int, index: int) -> bool:
+    """Whether a turn that begins with this take can be finished."""
     hand = _hand_after(round, seat, index)
     if _is_plainly_usable(round, seat, index, hand=hand) is False:
-        return False, None
+        return False
     must = duty_of(round, index)
     duty = round.rules.take_duty
     state = TurnState(
@@ -216,7 +194,7 @@ def _decide_take(round: Round, seat: int, index: int, search: Search) -> tuple[b
         first_play=duty.first_play and bool(must),
         new_meld=duty.new_meld,
     )
-    return decide(round.rules, state, search)
+    return can_finish(round.rules, state)
 
 
 # --- discards
@@ -264,7 +242,7 @@ def meld_refusal(round: Round, seat: int, meld: LayMeld, *, shape: Shape | None 
     if round.first_play and round.target is not None and round.target not in meld.cards:
         return Refused(Refusal.MUST_USE_TAKEN_CARD, f"the first play must contain {card_text(round.target)}")
     hand = without(round.hands[seat], meld.cards)
-    must = _less(round.must_use, meld.cards)
+    must = less(round.must_use, hand_of(meld.cards)) if round.must_use else 0
     if rules.plain and not must and _finishes_plainly(round, seat, hand=hand, must=must, melds=()):
         return None
     shape = shape or rules.catalogue.readings(meld)[0]
@@ -294,20 +272,13 @@ def sure_size(round: Round, seat: int) -> int:
     return loose - (2 if rules.going_out is GoingOut.DISCARD_UNPLAYABLE else 1)
 
 
-def spare_hands(round: Round, seat: int) -> list[Mask]:
-    """What some plans for the rest of the turn leave over: a meld of cards of one of them is legal."""
-    rules = round.rules
-    if not rules.plain or round.banned is not None or not round.must_use:
-        return []
+def plans_for(round: Round, seat: int) -> Plans | None:
+    """What tells of many melds at once whether the turn can be finished after them, where it applies."""
+    if not round.rules.plain or round.banned is not None or not round.must_use:
+        return None
     melds = tuple(round.melds)
     state = _turn_state(round, seat, hand=round.hands[seat], must=round.must_use, melds=melds, points=None)
-    search = Search(rules)
-    spares: list[Mask] = []
-    for after in islice(search.uses(state, cards_of(round.must_use)[0], chains=True), MOST_PLANS):
-        plan = decide(rules, after, search)[1] if after.must else after
-        if plan is not None:
-            spares.append(plan.hand)
-    return spares
+    return Plans(round.rules, state)
 
 
 def lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Card, end: End | None) -> Refused | None:
@@ -322,7 +293,7 @@ def lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Ca
     hand = remove(round.hands[seat], card)
     must = round.must_use
     if not (rules.take_duty.new_meld and card == round.target):
-        must = _less(must, (card,))
+        must = less(must, 1 << card)
     if rules.plain and not must and _finishes_plainly(round, seat, hand=hand, must=must, melds=()):
         return None
     grown = rules.catalogue.extended(meld, card=card, face=face, seat=seat, end=end)
@@ -336,15 +307,6 @@ def lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Ca
     if refused is not None:
         return refused
     return _stranding(round, seat, hand=hand, must=must, melds=melds, points=None, action=action, move=Fit(face, end))
-
-
-def _less(must: Mask, cards: Iterable[Card]) -> Mask:
-    """What must still be used after these cards have been."""
-    if must:
-        for card in cards:
-            if must >> card & 1:
-                must = remove(must, card)
-    return must
 
 
 def _finishes_plainly(round: Round, seat: int, *, hand: Mask, must: Mask, melds: Sequence[Meld]) -> bool | None:
