@@ -93,7 +93,8 @@ def remove(hand: Mask, card: Card) -> Mask:
 def hand_of(cards: Iterable[Card]) -> Mask:
     hand = 0
     for card in cards:
-        hand = add(hand, card)
+        bit = 1 << card
+        hand = add(hand, card) if hand & bit else hand | bit
     return hand
 
 

@@ -9,7 +9,7 @@ Their constructors are written out, because a generated one stays interpreted wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations, combinations_with_replacement, product
@@ -273,15 +273,20 @@ class MeldCatalogue:
     def _joker_runs(self, suit: int, lane: int, start: int, length: int, jokers: int) -> Iterator[LayMeld]:
         faces = self.run_faces(suit, start, length)
         end = self._run_end(start, length)
-        gaps = [index for index in range(length) if not lane >> (start + index) % 13 & 1]
-        others = [index for index in range(length) if index not in gaps]
+        lane |= lane << 13
+        gaps = [index for index in range(length) if not lane >> start + index & 1]
+        if len(gaps) == jokers:
+            yield self._joker_run(faces, end, gaps)
+            return
+        others = [index for index in range(length) if lane >> start + index & 1]
         for more in combinations(others, jokers - len(gaps)):
-            cards = list(faces)
-            for index in gaps:
-                cards[index] = JOKER
-            for index in more:
-                cards[index] = JOKER
-            yield LayMeld(tuple(cards), faces, end)
+            yield self._joker_run(faces, end, (*gaps, *more))
+
+    def _joker_run(self, faces: tuple[Card, ...], end: End | None, places: Iterable[int]) -> LayMeld:
+        cards = list(faces)
+        for place in places:
+            cards[place] = JOKER
+        return LayMeld(tuple(cards), faces, end)
 
     def _joker_sets(self, hand: Mask, rank: int, jokers: int) -> Iterator[LayMeld]:
         held = [count(hand, suit * LANE_BITS + rank) for suit in range(4)]

@@ -64,9 +64,11 @@ class Planner:
         self.ends_of: list[list[int]] = [[] for _ in range(4)]
         self.sets: list[tuple[Mask, int]] = []
         """The faces that each set of the table takes, and how many cards."""
+        self.fits = 0
         for meld in self.melds:
             if meld.kind is Kind.SET:
                 if meld.fits:
+                    self.fits |= meld.fits
                     self.sets.append((meld.fits, rules.catalogue.largest_set - meld.length))
                 continue
             suit, first, room = suit_of(meld.placed[0].face), meld.start, LONGEST_RUN - meld.length
@@ -140,11 +142,11 @@ class Planner:
         while faces:
             card = (faces & -faces).bit_length() - 1
             faces &= faces - 1
-            uses = (
-                len(self.pieces.run_uses(naturals >> suit_of(card) * LANE_BITS & LANE, rank_of(card), jokers))
-                + len(self._set_uses(naturals, card, jokers))
-                + sum([1 for _ in self._lay_offs(naturals, jokers, card, laid)])
-            )
+            suit = suit_of(card)
+            runs = self.pieces.run_uses(naturals >> suit * LANE_BITS & LANE, rank_of(card), jokers)
+            uses = len(runs) + len(self._set_uses(naturals, card, jokers))
+            if self.ends_of[suit] or self.fits >> card & 1:
+                uses += len(list(self._lay_offs(naturals, jokers, card, laid)))
             if not uses:
                 return
             if hardest < 0 or uses < fewest:
@@ -189,6 +191,8 @@ class Planner:
             if missing <= jokers:
                 yield place, cards << suit * LANE_BITS, missing, (*laid[:place], reached, *laid[place + 1 :])
         bit = 1 << card
+        if not self.fits & bit:
+            return
         for place, (fits, room) in enumerate(self.sets, len(self.ends)):
             if fits & bit and laid[place].bit_count() < room and (self.pieces.identical or not laid[place] & bit):
                 yield place, bit, 0, (*laid[:place], add(laid[place], card), *laid[place + 1 :])

@@ -107,14 +107,17 @@ class Plans:
     def _grown_run(self, faces: tuple[Card, ...], used: Mask) -> Iterator[Mask]:
         """The used cards and those that lead from an end of the run, or from both, to one that is owed."""
         shift = suit_of(faces[0]) * LANE_BITS
-        hand, owed = less(self.state.hand, used), less(self.state.must, used) >> shift & LANE
+        owed = less(self.state.must, used) >> shift & LANE
         if not owed:
             return
+        hand = less(self.state.hand, used)
         start, length = rank_of(faces[0]), len(faces)
         lowest, highest = self.rules.catalogue.free_positions(start, length)
         lane, jokers = hand >> shift & LANE, count(hand, JOKER)
         lows = _chains(lane, jokers, owed, range(start - 1, lowest - 1, -1))
         highs = _chains(lane, jokers, owed, range(start + length, highest + 1))
+        if len(lows) == len(highs) == 1:
+            return
         for low, low_jokers in lows:
             for high, high_jokers in highs:
                 more, filling = low | high, low_jokers + high_jokers
