@@ -12,8 +12,9 @@ from rummy500_engine.cards import FACES, JOKER, cards_text
 from rummy500_engine.fair import commitment, round_secret, round_seed
 from rummy500_engine.refusals import Refusal
 from rummy500_engine.shuffle import seed_for, shuffle
-from rummy500_server.access import METHODS
-from rummy500_server.settings import Settings, flag, variable
+from rummy500_server.access import METHODS, role_words
+from rummy500_server.identity import Role
+from rummy500_server.settings import Settings, flag, text_of, variable
 from rummy500_server.status import Reason
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/protocol.md"
@@ -34,19 +35,28 @@ def refusals() -> str:
 
 def access() -> str:
     rows = [
-        f"| `{service}` | `{method}` | {who.value} |"
+        f"| `{service}` | `{method}` | {access.who.value} | {_roles(access.roles)} | {access.at_table.value} |"
         for service, methods in METHODS.items()
-        for method, who in methods.items()
+        for method, access in methods.items()
     ]
-    return "\n".join(["| service | method | who |", "| --- | --- | --- |", *rows])
+    head = "| service | method | who | roles of registered tokens | else, where a token is required |"
+    return "\n".join([head, "| --- | --- | --- | --- | --- |", *rows])
+
+
+def _roles(roles: frozenset[Role]) -> str:
+    return "every role" if roles == frozenset(Role) else role_words(roles).replace(" or ", ", ")
 
 
 def settings() -> str:
     rows = [
-        f"| `{flag(each.name)}` | `{variable(each.name)}` | `{each.default}` | {each.metadata['sentence']} |"
+        f"| `{flag(each.name)}` | `{variable(each.name)}` | {_default(each.default)} | {each.metadata['sentence']} |"
         for each in fields(Settings)
     ]
     return "\n".join(["| flag | variable | default | what it is |", "| --- | --- | --- | --- |", *rows])
+
+
+def _default(value: object) -> str:
+    return f"`{text_of(value)}`" if value != "" else "none"
 
 
 def vectors() -> str:

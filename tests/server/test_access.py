@@ -1,4 +1,4 @@
-"""Who may call what: every method of the matrix by every kind of caller, on a real server."""
+"""Who may call what: every method of the matrix by every kind of caller, on real servers that ask for tokens or not."""
 
 from __future__ import annotations
 
@@ -27,12 +27,24 @@ from rummy500.v1 import (
     table_service_pb2,
     table_service_pb2_grpc,
 )
-from rummy500_server.access import METHODS, Who
+from rummy500_server.access import METHODS, Access, AtTable, Who
+from rummy500_server.commands.token import add_token
+from rummy500_server.identity import Role
 from rummy500_server.status import DETAILS
 
-OWNER, SEAT, STRANGER = "owner-of-the-table-and-match", "secret-of-the-seat-at-it", "token-of-somebody-else"
-CALLERS = {"nobody": None, "stranger": STRANGER, "seat": SEAT, "owner": OWNER}
-DENIED = {"NO_TOKEN", "NOT_SEATED", "NOT_THE_OWNER"}
+SEAT, GUEST, FAN = "secret-of-the-seat-at-it", "invitation-that-lets-join", "invitation-to-watch-it"
+BOT_OF_MATCH, STRANGER = "token-of-a-bot-of-the-match", "token-of-somebody-else"
+UNREGISTERED = {
+    "nobody": None,
+    "stranger": STRANGER,
+    "seat": SEAT,
+    "guest": GUEST,
+    "fan": FAN,
+    "match's bot": BOT_OF_MATCH,
+}
+ROLES = {role.value: role for role in Role}
+CALLERS = (*UNREGISTERED, "owner", *ROLES)
+DENIED = {"NO_TOKEN", "UNKNOWN_TOKEN", "WRONG_ROLE", "NOT_INVITED", "NOT_SEATED", "NOT_THE_OWNER"}
 
 STUBS: dict[str, Callable[[Any], Any]] = {
     "RulesService": rules_service_pb2_grpc.RulesServiceStub,
@@ -44,9 +56,10 @@ STUBS: dict[str, Callable[[Any], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A table that is open, with one seat taken, and a match that waits for its bots."""
+    """A table that is open, with one seat taken and two invitations, and a match that waits for its bots."""
 
     channel: Any
+    tokens: dict[str, str | None]
     table: str
     match: str
 
@@ -77,6 +90,11 @@ def request_of(method: str, place: Place) -> Message:
         "GetTable": tables.GetTableRequest(table=place.table),
         "ListTables": tables.ListTablesRequest(),
         "JoinTable": tables.JoinTableRequest(table=place.table, name="cleo", seat_secret="secret-of-another-seat"),
+        "RemoveSeat": tables.RemoveSeatRequest(table=place.table, seat=0),
+        "InviteToTable": tables.InviteToTableRequest(
+            table=place.table, secret="another-invitation", role=tables.INVITATION_ROLE_SPECTATOR
+        ),
+        "RevokeInvitation": tables.RevokeInvitationRequest(table=place.table),
         "LeaveTable": tables.LeaveTableRequest(table=place.table),
         "AddBot": tables.AddBotRequest(table=place.table, builtin=easy),
         "StartTable": tables.StartTableRequest(table=place.table),
@@ -91,31 +109,50 @@ def request_of(method: str, place: Place) -> Message:
         "WatchMatch": matches.WatchMatchRequest(match=place.match),
         "CancelMatch": matches.CancelMatchRequest(match=place.match),
         "ReportBot": matches.ReportBotRequest(match=place.match, report=report),
-        "ListGames": matches.ListGamesRequest(),
-        "GetRecord": matches.GetRecordRequest(match=place.match),
+        "ListGames": matches.ListGamesRequest(table=place.table),
+        "GetRecord": matches.GetRecordRequest(record=place.table),
     }
     return requests[method]
 
 
-@pytest.fixture(scope="module")
-async def channel() -> AsyncIterator[Any]:
-    async with running_app() as app, channel_to(app.address) as channel:
-        yield channel
+@pytest.fixture(scope="module", params=["open", "asks for tokens"])
+async def running(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[Any, dict[str, str | None], bool]]:
+    """A channel to a server, the token of each caller, and whether the server asks for tokens that it knows."""
+    file = tmp_path_factory.mktemp("tokens") / "tokens"
+    registered = {name: add_token(file, name, role) for name, role in ROLES.items()}
+    owner = add_token(file, "owner", Role.PLAYER)
+    is_required = request.param == "asks for tokens"
+    async with (
+        running_app(tokens=str(file), require_token=is_required) as app,
+        channel_to(app.address) as channel,
+    ):
+        yield channel, {**UNREGISTERED, "owner": owner, **registered}, is_required
 
 
-@pytest.fixture
-async def place(channel: Any) -> AsyncIterator[Place]:
+async def new_place(channel: Any, tokens: dict[str, str | None]) -> Place:
     tables, matches = STUBS["TableService"](channel), STUBS["MatchService"](channel)
-    owner = bearer(OWNER)
+    owner = bearer(tokens["owner"] or "")
     made = await tables.CreateTable(table_service_pb2.CreateTableRequest(seats=3), metadata=owner)
     join = table_service_pb2.JoinTableRequest(table=made.table.name, name="anna", seat_secret=SEAT)
-    await tables.JoinTable(join)
-    match = (await matches.CreateMatch(match_service_pb2.CreateMatchRequest(plan=plan()), metadata=owner)).match
-    yield Place(channel, made.table.name, match.name)
+    await tables.JoinTable(join, metadata=owner)
+    for secret, role in (
+        (GUEST, table_service_pb2.INVITATION_ROLE_PLAYER),
+        (FAN, table_service_pb2.INVITATION_ROLE_SPECTATOR),
+    ):
+        invite = table_service_pb2.InviteToTableRequest(table=made.table.name, secret=secret, role=role)
+        await tables.InviteToTable(invite, metadata=owner)
+    create = match_service_pb2.CreateMatchRequest(plan=plan(), bot_secrets=[BOT_OF_MATCH])
+    match = (await matches.CreateMatch(create, metadata=owner)).match
+    return Place(channel, tokens, made.table.name, match.name)
+
+
+async def cancel_match(place: Place) -> None:
+    """So that there are never too many of them."""
+    request = match_service_pb2.CancelMatchRequest(match=place.match)
     with contextlib.suppress(grpc.aio.AioRpcError):  # the test may have ended it
-        await tables.CloseTable(table_service_pb2.CloseTableRequest(table=made.table.name), metadata=owner)
-    with contextlib.suppress(grpc.aio.AioRpcError):
-        await matches.CancelMatch(match_service_pb2.CancelMatchRequest(match=match.name), metadata=owner)
+        await STUBS["MatchService"](place.channel).CancelMatch(request, metadata=bearer(place.tokens["owner"] or ""))
 
 
 async def outcome(place: Place, service: str, method: str, token: str | None) -> str:
@@ -146,42 +183,69 @@ def reason_of(error: grpc.aio.AioRpcError) -> str:
 
 
 async def seen(place: Place) -> tuple[Any, Any]:
-    """The table and the match, as anyone sees them."""
+    """The table and the match, as their owner sees them."""
     tables, matches = STUBS["TableService"](place.channel), STUBS["MatchService"](place.channel)
+    owner = bearer(place.tokens["owner"] or "")
     return (
-        await tables.GetTable(table_service_pb2.GetTableRequest(table=place.table)),
-        await matches.GetMatch(match_service_pb2.GetMatchRequest(match=place.match)),
+        await tables.GetTable(table_service_pb2.GetTableRequest(table=place.table), metadata=owner),
+        await matches.GetMatch(match_service_pb2.GetMatchRequest(match=place.match), metadata=owner),
     )
 
 
-def expected(who: Who, caller: str) -> set[str]:
+def expected(access: Access, caller: str, *, is_required: bool) -> set[str]:
     """The denials of the matrix; empty: none."""
-    match who, caller:
-        case Who.ANYONE, _:
-            return set()
-        case _, "nobody":
-            return {"NO_TOKEN"}
-        case Who.SEAT, "stranger" | "owner":
+    if caller == "nobody":
+        return {"NO_TOKEN"} if is_required or access.who is not Who.ANYONE else set()
+    role = Role.PLAYER if caller == "owner" else ROLES.get(caller)
+    if role is not None and role not in access.roles:
+        return {"WRONG_ROLE"}
+    if is_required and role is None and not serves_unregistered(access.at_table, caller):
+        return (
+            {"NOT_INVITED"}
+            if access.at_table is AtTable.INVITATION and caller in ("fan", "seat")
+            else {"UNKNOWN_TOKEN"}
+        )
+    match access:
+        case Access(who=Who.SEAT) if caller != "seat":
             return {"NOT_SEATED"}
-        case Who.OWNER, "stranger" | "seat":
+        case Access(who=Who.OWNER) if caller not in ("owner", "host"):
             return {"NOT_THE_OWNER"}
+        case Access(at_table=AtTable.INVITATION) if caller == "fan":
+            return {"NOT_INVITED"}
     return set()
 
 
-CASES = [
-    (service, method, who, caller)
-    for service, methods in METHODS.items()
-    for method, who in methods.items()
-    for caller in CALLERS
-]
+def serves_unregistered(at_table: AtTable, caller: str) -> bool:
+    """Whether a token that is not registered is one that the method takes at its table."""
+    return (
+        caller
+        in {
+            AtTable.NOTHING: (),
+            AtTable.SEAT: ("seat",),
+            AtTable.SEAT_OR_INVITATION: ("seat", "guest", "fan"),
+            AtTable.INVITATION: ("guest",),
+            AtTable.SEAT_OR_BOT: ("seat", "match's bot"),
+        }[at_table]
+    )
 
 
-@pytest.mark.parametrize(("service", "method", "who", "caller"), CASES)
-async def test_the_matrix_holds(place: Place, service: str, method: str, who: Who, caller: str) -> None:
-    before = await seen(place)
+CASES = [(service, method, access) for service, methods in METHODS.items() for method, access in methods.items()]
 
-    found = await outcome(place, service, method, CALLERS[caller])
 
-    assert {found} & DENIED == expected(who, caller)
-    if expected(who, caller):
-        assert await seen(place) == before
+@pytest.mark.parametrize(("service", "method", "access"), CASES, ids=[method for _, method, _ in CASES])
+async def test_the_matrix_holds(
+    running: tuple[Any, dict[str, str | None], bool], service: str, method: str, access: Access
+) -> None:
+    channel, tokens, is_required = running
+    place = await new_place(channel, tokens)
+    for caller in CALLERS:
+        before, wanted = await seen(place), expected(access, caller, is_required=is_required)
+
+        found = await outcome(place, service, method, place.tokens[caller])
+
+        assert {found} & DENIED == wanted, caller
+        if await seen(place) != before:
+            assert not wanted, caller
+            await cancel_match(place)
+            place = await new_place(channel, tokens)
+    await cancel_match(place)

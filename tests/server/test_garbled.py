@@ -9,13 +9,14 @@ from typing import Any
 import grpc
 import pytest
 from tests.server.running import bearer, channel_to, running_app
-from tests.server.test_access import OWNER, SEAT, Place, request_of
+from tests.server.test_access import SEAT, Place, request_of
 
 from rummy500.v1 import action_pb2, play_service_pb2, table_pb2, table_service_pb2
 from rummy500.v1.play_service_pb2_grpc import PlayServiceStub
 from rummy500.v1.table_service_pb2_grpc import TableServiceStub
 from rummy500_server.access import METHODS, PACKAGE
 
+OWNER = "owner-of-the-table-and-match"
 ROUNDS = 30
 MINE = {grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNIMPLEMENTED}
 ENDING = {"LeaveTable", "CloseTable"}
@@ -57,7 +58,7 @@ async def place() -> AsyncIterator[Place]:
         easy = table_pb2.BuiltinBot(name="easy")
         await tables.AddBot(table_service_pb2.AddBotRequest(table=name, builtin=easy), metadata=owner)
         await tables.StartTable(table_service_pb2.StartTableRequest(table=name), metadata=owner)
-        yield Place(channel, name, "no-match-of-that-name")
+        yield Place(channel, {}, name, "no-match-of-that-name")
 
 
 async def status(place: Place, service: str, method: str, message: bytes, token: str) -> grpc.StatusCode:
@@ -83,7 +84,7 @@ async def status(place: Place, service: str, method: str, message: bytes, token:
 )
 async def test_garbled_requests_are_the_clients_affair(place: Place, service: str, method: str) -> None:
     dice = random.Random(f"{service}.{method}")
-    target = Place(place.channel, "t-000000000000", place.match) if method in ENDING else place
+    target = Place(place.channel, {}, "t-000000000000", place.match) if method in ENDING else place
     whole = request_of(method, target).SerializeToString()
 
     for message in garbled(whole, dice):

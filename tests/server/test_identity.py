@@ -6,14 +6,15 @@ import hashlib
 
 import pytest
 
-from rummy500_server.identity import ANONYMOUS, Principal, digest_of, principal_of
+from rummy500_server.door import Door
+from rummy500_server.identity import ANONYMOUS, Principal, digest_of, digest_sent
 from rummy500_server.status import Failure, Reason
 
 TOKEN = "0123456789abcdef"
 
 
 def test_a_bearer_token_is_known_by_its_digest() -> None:
-    principal = principal_of([("user-agent", "x"), ("authorization", f"Bearer {TOKEN}")])
+    principal = Door().admit([("user-agent", "x"), ("authorization", f"Bearer {TOKEN}")])
 
     assert principal == Principal(hashlib.sha256(TOKEN.encode()).hexdigest())
     assert principal.is_same(digest_of(TOKEN))
@@ -22,7 +23,7 @@ def test_a_bearer_token_is_known_by_its_digest() -> None:
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 def test_the_scheme_is_read_in_any_case(scheme: str) -> None:
-    assert principal_of([("authorization", f"{scheme} {TOKEN}")]).digest == digest_of(TOKEN)
+    assert digest_sent([("authorization", f"{scheme} {TOKEN}")]) == digest_of(TOKEN)
 
 
 @pytest.mark.parametrize(
@@ -40,12 +41,12 @@ def test_the_scheme_is_read_in_any_case(scheme: str) -> None:
 )
 def test_a_malformed_authorization_is_refused(text: str) -> None:
     with pytest.raises(Failure) as failed:
-        principal_of([("authorization", text)])
+        digest_sent([("authorization", text)])
     assert failed.value.reason is Reason.NO_TOKEN
 
 
 def test_nobody_is_the_same_as_anonymous() -> None:
-    assert principal_of([]) == ANONYMOUS
+    assert Door().admit([]) == ANONYMOUS
     assert not ANONYMOUS.is_same(None)
     assert not ANONYMOUS.is_same(digest_of(TOKEN))
     assert not Principal(digest_of(TOKEN)).is_same(None)

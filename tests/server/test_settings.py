@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rummy500_server
-from rummy500_server.settings import BadSetting, Settings, add_flags, flag, read_settings, variable
+from rummy500_server.settings import BadSetting, Settings, add_flags, flag, read_settings, text_of, variable
 
 SERVER = Path(rummy500_server.__file__).parent
 
@@ -23,6 +23,8 @@ def read(*flags: str, **environment: str) -> Settings:
 def other_value(name: str) -> str:
     """A value that is allowed and not the default."""
     field = next(each for each in fields(Settings) if each.name == name)
+    if isinstance(field.default, bool):
+        return text_of(not field.default)
     if field.metadata["choices"]:
         return str(next(choice for choice in field.metadata["choices"] if choice != field.default))
     return (
@@ -36,11 +38,12 @@ def _smaller(default: object) -> str:
 
 @pytest.mark.parametrize("name", [each.name for each in fields(Settings)])
 def test_a_flag_goes_before_the_environment_and_that_before_the_default(name: str) -> None:
-    default, value = str(getattr(Settings(), name)), other_value(name)
+    default, value = text_of(getattr(Settings(), name)), other_value(name)
+    given = ("--no-" + flag(name)[2:],) if default == "false" else (flag(name), default)
 
-    assert str(getattr(read(), name)) == default
-    assert str(getattr(read(**{variable(name): value}), name)) == value
-    assert str(getattr(read(flag(name), default, **{variable(name): value}), name)) == default
+    assert text_of(getattr(read(), name)) == default
+    assert text_of(getattr(read(**{variable(name): value}), name)) == value
+    assert text_of(getattr(read(*given, **{variable(name): value}), name)) == default
 
 
 def test_the_lines_of_print_config_are_environment_variables_that_give_the_same_settings() -> None:
@@ -55,6 +58,7 @@ def test_the_lines_of_print_config_are_environment_variables_that_give_the_same_
         ({"RUMMY500_PORT": "many"}, "RUMMY500_PORT is 'many': it must be a whole number"),
         ({"RUMMY500_PORT": "70000"}, "--port is 70000: it may be 0 to 65535"),
         ({"RUMMY500_LOG_FORMAT": "xml"}, "--log-format is 'xml': it may be console or json"),
+        ({"RUMMY500_INSECURE": "yes"}, "RUMMY500_INSECURE is 'yes': it may be true or false"),
         ({"RUMMY500_PROT": "1"}, "RUMMY500_PROT is no setting"),
     ],
 )

@@ -49,7 +49,6 @@ async def test_a_table_is_made_with_the_rules_that_were_chosen(client: Client) -
         ({"seats": 9}, "seats"),
         ({"seats": 2, "seed": b"short"}, "seed"),
         ({"seats": 2, "title": "x" * 65}, "title"),
-        ({"seats": 2, "private": True}, "private"),
         ({"seats": 2, "clock": table_pb2.ClockSettings(decision_ms=49)}, "clock.decision_ms"),
         ({"seats": 2, "request_id": "x" * 65}, "request_id"),
         ({"position_json": "{"}, "position_json"),

@@ -2,8 +2,8 @@
 
 `serve` prints one line on standard output once it listens, `listening on ADDRESS`; with --ready-file it also writes
 the address to that file, whole or not at all. Logs go to standard error. Exit status: 0 after a signal,
-2 when a setting, the database or the address cannot be used, with one sentence on standard error, 3 when the watchdog
-ended it.
+2 when a setting, the database, the token file or the address cannot be used, with one sentence on standard error, 3
+when the watchdog ended it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ from pathlib import Path
 import structlog
 
 from rummy500_server.admin import AdminPort
-from rummy500_server.app import App, CannotListen, open_app, try_address
-from rummy500_server.commands import backup, check, export, inspect, prune, tables
+from rummy500_server.app import App, open_app
+from rummy500_server.commands import backup, check, export, inspect, prune, tables, token
+from rummy500_server.door import Door
 from rummy500_server.journal_file import JournalUnusable
+from rummy500_server.listening import CannotListen, verify_can_listen
 from rummy500_server.logs import configure_logs
 from rummy500_server.settings import BadSetting, Settings, add_flags, read_settings
 from rummy500_server.stalled import StalledTables
+from rummy500_server.tokens import BadTokenFile
 from rummy500_server.watchdog import Watchdog
 
 SWITCH_INTERVAL = 0.0005
@@ -61,7 +64,7 @@ def _run_server(arguments: argparse.Namespace) -> int:
     gc.set_threshold(*COLLECT_AFTER)
     try:
         asyncio.run(_serve(settings, ready_file=arguments.ready_file, with_stdin=arguments.exit_with_stdin))
-    except (JournalUnusable, CannotListen, OSError) as error:
+    except (JournalUnusable, CannotListen, BadTokenFile, OSError) as error:
         return _complain(str(error))
     return 0
 
@@ -80,13 +83,13 @@ def _parser() -> argparse.ArgumentParser:
         help="stop when standard input ends, as for a server started by a program",
     )
     serve.set_defaults(run=_run_server)
-    for command in (tables, inspect, check, export, backup, prune):
+    for command in (tables, inspect, check, export, backup, prune, token):
         command.add(commands)
     return parser
 
 
 async def _serve(settings: Settings, *, ready_file: Path | None, with_stdin: bool) -> None:
-    try_address(settings.host, settings.port)  # before there is a database that nobody needs
+    verify_can_listen(settings)  # before there is a database that nobody needs
     watchdog = Watchdog(settings.stall_seconds, StalledTables(settings))
     watchdog.start()
     try:
@@ -98,7 +101,7 @@ async def _serve(settings: Settings, *, ready_file: Path | None, with_stdin: boo
 async def _serve_watched(settings: Settings, *, ready_file: Path | None, with_stdin: bool) -> None:
     app = await open_app(settings)
     stopping = asyncio.Event()
-    signals = _Signals(stopping)
+    signals = _Signals(stopping, app.door)
     try:
         if settings.admin_port:
             app.on_stop(AdminPort(app).close)
@@ -126,15 +129,17 @@ async def _stop(app: App, signals: _Signals) -> None:
 
 
 class _Signals:
-    """Why the server stops. A second signal, or the end of standard input, does not wait for streams."""
+    """Why the server stops. A second signal, or the end of standard input, does not wait for streams. SIGHUP stops
+    nothing: the token file is read again."""
 
-    def __init__(self, stopping: asyncio.Event) -> None:
+    def __init__(self, stopping: asyncio.Event, door: Door) -> None:
         self._stopping = stopping
         self.reason = ""
         self.is_hasty = False
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._signalled, number)
+        loop.add_signal_handler(signal.SIGHUP, door.refresh)
 
     def _signalled(self, number: signal.Signals) -> None:
         if self._stopping.is_set():

@@ -19,7 +19,8 @@ from prometheus_client import make_wsgi_app
 from prometheus_client.exposition import ThreadingWSGIServer
 from prometheus_client.metrics_core import Metric
 
-from rummy500_server.app import App, address_of, try_address
+from rummy500_server.app import App
+from rummy500_server.listening import address_of, try_address
 from rummy500_server.metrics import ServerMetrics, registry_of
 
 PATIENCE = 2.0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +30,7 @@ from rummy500.v1 import (
 from rummy500_catalog import Catalog
 from rummy500_server.clock import Timer
 from rummy500_server.connected import Connected
+from rummy500_server.door import REFRESH_SECONDS, Door
 from rummy500_server.drain import Drain
 from rummy500_server.games import Games
 from rummy500_server.interceptors import AroundEveryMethod
@@ -38,6 +38,7 @@ from rummy500_server.journal import Journal, JournalError, MemoryJournal
 from rummy500_server.journal_file import open_file
 from rummy500_server.journal_sqlite import SqliteJournal
 from rummy500_server.limits import Usage
+from rummy500_server.listening import address_of, exposed, listen
 from rummy500_server.listing import Listing
 from rummy500_server.lobby import Lobby
 from rummy500_server.matches import Matches
@@ -50,6 +51,7 @@ from rummy500_server.services.table import TableServicer
 from rummy500_server.settings import IN_MEMORY, Settings
 from rummy500_server.stalled import StalledTables
 from rummy500_server.tally import Tally
+from rummy500_server.tokens import Tokens
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -63,10 +65,6 @@ LAST_MOMENT = 0.5
 """Seconds for calls that are still open when the time to drain is over."""
 
 
-class CannotListen(Exception):
-    """The address cannot be listened on; the sentence says why."""
-
-
 @dataclass(slots=True)
 class App:
     """Everything that a service may need."""
@@ -77,6 +75,7 @@ class App:
     drain: Drain
     usage: Usage
     tally: Tally
+    door: Door
     grpc_server: grpc.aio.Server
     health: health.aio.HealthServicer
     service_names: list[str] = field(default_factory=list)
@@ -101,7 +100,9 @@ class App:
 
     async def start(self) -> str:
         """Listens; answers the address, with the port that was chosen. Raises CannotListen."""
-        port = _listen(self.grpc_server, self.settings.host, self.settings.port)
+        port = listen(self.grpc_server, self.settings)
+        if exposed(self.settings):
+            log.warning("server.exposed", sentence=exposed(self.settings))
         await self.grpc_server.start()
         for name in ("", *self.service_names):
             await self.health.set(name, health_pb2.HealthCheckResponse.SERVING)
@@ -121,7 +122,10 @@ class App:
 
 
 async def open_app(settings: Settings, *, catalog: Catalog | None = None, timer: Timer | None = None) -> App:
-    """Builds a server that does not listen yet; `timer` is what its tables' clocks go by. Raises JournalUnusable."""
+    """Builds a server that does not listen yet; `timer` is what its tables' clocks go by. Raises JournalUnusable
+    or BadTokenFile."""
+    tokens = Tokens(Path(settings.tokens)) if settings.tokens else None
+    door = Door(tokens, is_token_required=settings.require_token)
     journal: Journal = MemoryJournal()
     if settings.database != IN_MEMORY:
         file = await asyncio.to_thread(open_file, Path(settings.database), settings.durability)
@@ -135,10 +139,12 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None, timer:
         drain=Drain(),
         usage=usage,
         tally=tally,
-        grpc_server=grpc.aio.server(interceptors=[AroundEveryMethod(usage, tally)], options=_options(settings)),
+        door=door,
+        grpc_server=grpc.aio.server(interceptors=[AroundEveryMethod(usage, tally, door)], options=_options(settings)),
         health=health.aio.HealthServicer(),
     )
     app.on_stop(_every(SWEEP_SECONDS, journal.forget_expired))
+    app.on_stop(_every(REFRESH_SECONDS, door.refresh))
     try:
         app.rules_messages, app.connected = RulesMessages(app.catalog), Connected()
         app.retention = Retention(journal)
@@ -173,13 +179,13 @@ async def _tables(app: App) -> str:
     listing = Listing(app.lobby, app.journal)
     await listing.open()
     app.retention.when_table_gone.append(listing.forget)
-    servicer = TableServicer(app.lobby, listing, app.connected, app.rules_messages, app.drain)
+    servicer = TableServicer(app.lobby, listing, app.connected, app.rules_messages, app.drain, app.door)
     table_service_pb2_grpc.add_TableServiceServicer_to_server(servicer, app.grpc_server)
     return table_service_pb2.DESCRIPTOR.services_by_name["TableService"].full_name
 
 
 async def _plays(app: App) -> str:
-    servicer = PlayServicer(app.lobby, app.connected, app.rules_messages, app.drain)
+    servicer = PlayServicer(app.lobby, app.connected, app.rules_messages, app.drain, app.door)
     play_service_pb2_grpc.add_PlayServiceServicer_to_server(servicer, app.grpc_server)
     return play_service_pb2.DESCRIPTOR.services_by_name["PlayService"].full_name
 
@@ -201,7 +207,7 @@ async def _matches(app: App) -> str:
     app.retention.when_match_gone.append(matches.forget)
     app.openers.append(matches.resume)
     app.on_stop(matches.close)
-    servicer = MatchServicer(matches, games, app.lobby, app.drain)
+    servicer = MatchServicer(matches, games, app.lobby, app.drain, app.door)
     match_service_pb2_grpc.add_MatchServiceServicer_to_server(servicer, app.grpc_server)
     return match_service_pb2.DESCRIPTOR.services_by_name["MatchService"].full_name
 
@@ -210,13 +216,15 @@ SERVICES: tuple[Callable[[App], Awaitable[str]], ...] = (_rules, _tables, _plays
 """Each adds one service to the server, with the rooms behind it, and answers its full name."""
 
 
-def _every(seconds: float, do: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+def _every(seconds: float, do: Callable[[], Awaitable[None] | None]) -> Callable[[], Awaitable[None]]:
     """Does it now and again and again; answers how to end that. A journal that fails is tried the next time."""
 
     async def repeat() -> None:
         while True:
             try:
-                await do()
+                done = do()
+                if done is not None:
+                    await done
             except JournalError as error:
                 log.error("journal.failed", sentence=str(error))
             await asyncio.sleep(seconds)
@@ -245,31 +253,3 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.max_concurrent_streams", STREAMS_PER_CONNECTION),
         ("grpc.max_connection_idle_ms", settings.idle_connection_minutes * 60_000),
     ]
-
-
-def try_address(host: str, port: int) -> None:
-    """Raises CannotListen. gRPC says nothing of why it cannot bind; a plain socket does."""
-    try:
-        _bind_and_let_go(host, port)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CannotListen(f"cannot listen on {address_of(host, port)}: {reason}") from error
-
-
-def _listen(server: grpc.aio.Server, host: str, port: int) -> int:
-    try_address(host, port)
-    try:
-        return server.add_insecure_port(address_of(host, port))
-    except RuntimeError as error:
-        raise CannotListen(f"cannot listen on {address_of(host, port)}: {error}") from error
-
-
-def _bind_and_let_go(host: str, port: int) -> None:
-    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    with socket.socket(family, kind, protocol) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(address)
-
-
-def address_of(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -19,6 +19,8 @@ class Connected:
         self._by_who: dict[str, PlayStream] = {}
         self._seats: dict[str, dict[str, tuple[Keeper, int]]] = {}
         """By digest and table: the seats at tables that are in memory and not over."""
+        self._expected: dict[str, frozenset[str]] = {}
+        """By match: the digests of its bots' tokens."""
         self._arrivals: dict[str, list[asyncio.Future[PlayStream]]] = {}
 
     def named(self, name: str) -> PlayStream | None:
@@ -26,6 +28,17 @@ class Connected:
 
     def all(self) -> Iterable[PlayStream]:
         return tuple(self._by_who.values())
+
+    def expect(self, match: str, whos: Iterable[str]) -> None:
+        """Bots of these digests belong to a match that goes on."""
+        self._expected[match] = frozenset(whos)
+
+    def expect_no_more(self, match: str) -> None:
+        self._expected.pop(match, None)
+
+    def is_expected(self, who: str) -> bool:
+        """Whether the token of that digest is that of a match's bot, or of a seat at a table that is not over."""
+        return who in self._seats or any(who in whos for whos in self._expected.values())
 
     async def wait_for(self, name: str, seconds: float) -> PlayStream | None:
         """The bot of that name, as soon as it is connected; None when the time is over."""

@@ -28,6 +28,7 @@ class Creation:
     from_seed: bool = False
     position: Mapping[str, Any] | None = None
     start_when_full: bool = False
+    private: bool = False
     single_round: bool = False
     match: str = ""
     record: str = ""

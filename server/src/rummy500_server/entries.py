@@ -81,7 +81,24 @@ class Closed:
     sentence: str
 
 
-Entry = Joined | Left | Started | Acted | Clocked | Forfeited | Closed
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """Whoever sends the token of that digest may look at the table, and if it `may_join` take so many seats; 0: any
+    number. It causes no event."""
+
+    who: str
+    may_join: bool
+    uses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Uninvited:
+    """The invitation of that digest is good no more. It causes no event."""
+
+    who: str
+
+
+Entry = Joined | Left | Started | Acted | Clocked | Forfeited | Closed | Invited | Uninvited
 
 
 class UnreadableEntry(Exception):
@@ -105,6 +122,10 @@ def write_entry(entry: Entry, digest: str) -> bytes:
             fields = ("forfeit", str(seat), termination.name)
         case Closed(termination, sentence):
             fields = ("close", termination.name, sentence)
+        case Invited(who, may_join, uses):
+            fields = ("invite", who, "join" if may_join else "watch", str(uses))
+        case Uninvited(who):
+            fields = ("uninvite", who)
     return "\t".join((*(" ".join(field.split()) for field in fields), digest)).encode()
 
 
@@ -133,4 +154,8 @@ def _read(kind: str, fields: list[str], rules: Rules) -> Entry:
             return Forfeited(int(seat), Termination[termination])
         case "close", [termination, sentence]:
             return Closed(Termination[termination], sentence)
+        case "invite", [who, ("join" | "watch") as lets, uses]:
+            return Invited(who, may_join=lets == "join", uses=int(uses))
+        case "uninvite", [who]:
+            return Uninvited(who)
     raise ValueError(kind)

@@ -13,8 +13,9 @@ import structlog
 from google.protobuf.message import DecodeError, Message
 
 from rummy500_engine.terms import VariantError
-from rummy500_server.access import needs_token
-from rummy500_server.identity import CALLER, Principal, principal_of
+from rummy500_server.access import verify_may_call
+from rummy500_server.door import Door
+from rummy500_server.identity import CALLER, Principal
 from rummy500_server.limits import Usage
 from rummy500_server.status import Failure, bad_request, rejection_of
 from rummy500_server.tally import Tally
@@ -43,8 +44,8 @@ class Unreadable:
 class AroundEveryMethod(grpc.aio.ServerInterceptor):
     """One interceptor: it swaps the deserializer, knows the caller, counts, and translates what is raised."""
 
-    def __init__(self, usage: Usage, tally: Tally) -> None:
-        self._usage, self._tally = usage, tally
+    def __init__(self, usage: Usage, tally: Tally, door: Door) -> None:
+        self._usage, self._tally, self._door = usage, tally, door
         self._wrapped: dict[str, _Handler] = {}
 
     async def intercept_service(
@@ -111,10 +112,11 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
         request = secrets.token_hex(4)
         structlog.contextvars.bind_contextvars(request=request, method=method.rpartition("/")[2])
         self._tally.calls[_told(method)] += 1
-        principal = principal_of(metadata)
+        principal = self._door.admit(metadata)
         CALLER.set(principal)
-        if needs_token(method):
-            principal.required()
+        if principal.name:
+            structlog.contextvars.bind_contextvars(caller=principal.name)
+        verify_may_call(method, principal, is_token_required=self._door.is_token_required)
         name = _name(principal, context)
         if not method.startswith(_SERVICES_OF_GRPC):
             self._usage.request(name)
@@ -143,8 +145,11 @@ def _told(method: str) -> str:
 
 
 def _name(principal: Principal, context: _Context) -> str:
-    """The principal as limits count it: anonymous callers by address, without the port."""
-    return principal.digest or context.peer().rpartition(":")[0]
+    """The principal as limits count it: anonymous callers and strangers, who may make up a token for every call, by
+    address, without the port."""
+    if principal.digest is None or principal.is_stranger:
+        return context.peer().rpartition(":")[0]
+    return principal.digest
 
 
 def _never_raising(deserialize: Callable[[bytes], Any]) -> Callable[[bytes], Any]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rummy500.v1 import table_pb2
 from rummy500_server.creation import Creation
+from rummy500_server.identity import Principal
 from rummy500_server.journal import Journal, Put, Write
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby
@@ -29,10 +30,11 @@ class Listing:
         self._ended = dict(await self._journal.documents(ENDED_TABLE))
 
     async def page(
-        self, states: frozenset[int], *, page_size: int, page_token: str
+        self, states: frozenset[int], *, principal: Principal, page_size: int, page_token: str
     ) -> tuple[list[table_pb2.Table], str]:
-        """Those in these states (none: all), newest first, and the token of the next page. Raises Failure."""
-        listed = self._lobby.listed()
+        """Those in these states (none: all) that the caller may know of, newest first, and the token of the next page.
+        Raises Failure."""
+        listed = self._lobby.listed(principal)
         if not states:
             page, token = page_of(listed, page_size=page_size, page_token=page_token)
             return [await self._message(creation) for creation in page], token

@@ -22,6 +22,7 @@ from rummy500_server.commits import Commits
 from rummy500_server.creation import Creation
 from rummy500_server.entries import SeatKind
 from rummy500_server.folding import CannotFold, fold_lines
+from rummy500_server.identity import Principal
 from rummy500_server.journal import Drop, Journal, JournalError, Put, Write
 from rummy500_server.keeper import Keeper
 from rummy500_server.requests import RequestMemory
@@ -59,6 +60,7 @@ class Wish:
     from_seed: bool = False
     position: Mapping[str, Any] | None = None
     start_when_full: bool = False
+    private: bool = False
     single_round: bool = False
     match: str = ""
     record: str = ""
@@ -173,9 +175,15 @@ class Lobby:
         keeper = self._keepers.get(name)
         return None if keeper is None or keeper.is_lost else keeper
 
-    def listed(self) -> list[Creation]:
-        """The tables outside of matches, newest first."""
-        return sorted(self._listed.values(), key=lambda each: (each.created_ms, each.name), reverse=True)
+    def listed(self, principal: Principal) -> list[Creation]:
+        """The tables outside of matches that are listed for this caller, newest first."""
+        shown = [each for each in self._listed.values() if not each.private or principal.owns(each.owner)]
+        return sorted(shown, key=lambda each: (each.created_ms, each.name), reverse=True)
+
+    def is_listed(self, name: str, principal: Principal) -> bool:
+        """Whether a table that is there may be named to this caller; those of matches may."""
+        creation = self._listed.get(name)
+        return creation is None or not creation.private or principal.owns(creation.owner)
 
     def is_unfinished(self, name: str) -> bool:
         return name in self._unfinished
@@ -311,6 +319,7 @@ class Lobby:
             from_seed=wish.from_seed,
             position=wish.position,
             start_when_full=wish.start_when_full,
+            private=wish.private,
             single_round=wish.single_round,
             match=wish.match,
             record=wish.record,

@@ -71,6 +71,8 @@ class MatchDocument:
     sentence: str = ""
     finished_ms: int = 0
     reports: list[Report] = field(default_factory=list)
+    bots: tuple[str, ...] = ()
+    """The digests of the tokens that its client made for connected bots."""
 
     @property
     def is_over(self) -> bool:
@@ -87,6 +89,7 @@ class MatchDocument:
             "sentence": self.sentence,
             "finished_ms": self.finished_ms,
             "reports": [{**asdict(report), "kind": report.kind.name} for report in self.reports],
+            "bots": self.bots,
         }
         return json.dumps(values, separators=(",", ":")).encode()
 
@@ -95,7 +98,8 @@ class MatchDocument:
         values = json.loads(text)
         reports = [Report(**{**report, "kind": Termination[report["kind"]]}) for report in values["reports"]]
         spec, state = MatchSpec.from_json(values["spec"]), MatchState[values["state"]]
-        return cls(**{**values, "spec": spec, "state": state, "reports": reports})
+        bots = tuple(values.get("bots", ()))
+        return cls(**{**values, "spec": spec, "state": state, "reports": reports, "bots": bots})
 
 
 class Match:
@@ -236,6 +240,7 @@ class Match:
         self.document.state, self.document.sentence = state, sentence
         self.document.finished_ms = round(time.time() * 1000)
         self.stop()
+        self._connected.expect_no_more(self.name)
         for keeper in list(self._open.values()):
             keeper.close(Termination.CANCELLED, f"its match {state.value}")
         self._keep(self)

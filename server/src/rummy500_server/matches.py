@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import secrets
 import time
+from collections.abc import Iterable
 
 import structlog
 
@@ -115,8 +116,11 @@ class Matches:
         """Newest first."""
         return sorted(self._matches.values(), key=lambda each: (each.document.created_ms, each.name), reverse=True)
 
-    def make(self, spec: MatchSpec, *, owner: str) -> Match:
-        """A match that has not begun. Raises Failure, RulesRefused or VariantError."""
+    def make(self, spec: MatchSpec, *, owner: str, bots: Iterable[str] = ()) -> Match:
+        """A match that has not begun. `bots` are the digests of its connected bots' own tokens.
+
+        Raises Failure, RulesRefused or VariantError.
+        """
         self._drain.verify_off()
         mine = sum(match.document.owner == owner and not match.is_over for match in self._matches.values())
         limit = self._settings.matches_per_principal
@@ -132,12 +136,14 @@ class Matches:
                 spec=spec,
                 digest=rules.digest,
                 created_ms=round(time.time() * 1000),
+                bots=tuple(bots),
             )
         )
 
     def forget(self, name: str) -> None:
         """A match that is not in the journal: it could not be kept, or was kept long enough."""
         self._matches.pop(name, None)
+        self._connected.expect_no_more(name)
 
     async def keep(self, match: Match, *writes: Put) -> None:
         """Returns when the match as it stands is durable. Raises JournalError."""
@@ -159,6 +165,8 @@ class Matches:
             may_begin_games=lambda: not self._drain.is_on,
             keep=self._keep_later,
         )
+        if not document.is_over:
+            self._connected.expect(document.name, document.bots)
         return match
 
     def _keep_later(self, match: Match) -> None:

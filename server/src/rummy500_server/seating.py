@@ -5,24 +5,26 @@ from __future__ import annotations
 from rummy500_bots import BotRefused, BotSpec, built_in, kinds
 from rummy500_server.connected import Connected
 from rummy500_server.entries import Joined, SeatKind
-from rummy500_server.identity import Principal
+from rummy500_server.identity import Principal, Role, unknown_token
 from rummy500_server.keeper import Keeper
 from rummy500_server.status import Failure, Reason, bad_request
 from rummy500_server.table import Table, TableState
 
 
 def seat_of(keeper: Keeper, principal: Principal) -> int:
-    """The caller's seat. Raises Failure NOT_SEATED."""
+    """The caller's seat. Raises Failure NOT_SEATED, or UNKNOWN_TOKEN for a stranger."""
     seat = keeper.table.seat_of(principal.required())
+    if seat is None and principal.is_stranger:
+        raise unknown_token()
     if seat is None:
         raise Failure(Reason.NOT_SEATED, f"this token is not that of a seat at table {keeper.table.name}")
     return seat
 
 
 def verify_owner(keeper: Keeper, principal: Principal) -> None:
-    """Raises Failure NOT_THE_OWNER."""
+    """Raises Failure NOT_THE_OWNER. The host may do what an owner may."""
     principal.required()
-    if not principal.is_same(keeper.table.creation.owner):
+    if not principal.owns(keeper.table.creation.owner):
         raise Failure(Reason.NOT_THE_OWNER, f"this token is not that of the owner of table {keeper.table.name}")
 
 
@@ -95,6 +97,23 @@ def seat_connected(keeper: Keeper, connected: Connected, bot: str, *, name: str,
     seat = sit(keeper, name=label, who=stream.who, kind=SeatKind.CONNECTED_BOT, wanted=wanted)
     connected.seated(keeper, seat)  # so that it finds the seat again when it was dropped
     return seat
+
+
+def verify_seat(table: Table, seat: int) -> None:
+    """Whether there is such a seat, and somebody has it. Raises Failure BAD_REQUEST."""
+    if seat >= len(table.seats):
+        raise bad_request("seat", f"{seat}: the table has seats 0 to {len(table.seats) - 1}")
+    if table.seats[seat].kind is None:
+        raise bad_request("seat", f"{seat} is free")
+
+
+def remove(keeper: Keeper, seat: int, principal: Principal) -> None:
+    """Takes a seat away: before the start it is free again, afterwards it forfeits, and only the host may do that, for
+    an owner may be an opponent. Raises Failure."""
+    table = keeper.table
+    if table.is_over or principal.role is not Role.HOST:
+        verify_open(table)
+    keeper.leave(seat)
 
 
 def start(keeper: Keeper) -> None:

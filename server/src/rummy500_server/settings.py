@@ -28,6 +28,12 @@ class Settings:
     port: int = _setting(50500, "the port to listen on; 0 for a free one", high=65_535)
     admin_host: str = _setting("127.0.0.1", "the address of the admin port")
     admin_port: int = _setting(0, "the port for metrics and health over HTTP; 0: none", high=65_535)
+    insecure: bool = _setting(False, "other machines may connect without TLS, or without a token that the server knows")
+    tls_cert: str = _setting("", "the file of the server's certificate, with its chain, in PEM; needs --tls-key")
+    tls_key: str = _setting("", "the file of the certificate's key, in PEM")
+    tls_client_ca: str = _setting("", "clients must show a certificate that one of this file signed (mutual TLS)")
+    tokens: str = _setting("", "the file of registered tokens, which `rummy500-server token` makes and edits")
+    require_token: bool = _setting(False, "only tokens that the server knows are let in; needs --tokens")
     database: str = _setting("rummy500.db", "the file of the journal; :memory: keeps nothing after the end")
     durability: str = _setting(
         "disk",
@@ -70,6 +76,8 @@ class Settings:
     def __post_init__(self) -> None:
         for each in fields(self):
             value, meta = getattr(self, each.name), each.metadata
+            if isinstance(value, bool):
+                continue
             if isinstance(value, int) and not meta["low"] <= value <= meta["high"]:
                 raise BadSetting(f"{flag(each.name)} is {value}: it may be {meta['low']} to {meta['high']}")
             if meta["choices"] and value not in meta["choices"]:
@@ -77,7 +85,12 @@ class Settings:
 
     def lines(self) -> list[str]:
         """As environment variables, one a line."""
-        return [f"{variable(each.name)}={getattr(self, each.name)}" for each in fields(self)]
+        return [f"{variable(each.name)}={text_of(getattr(self, each.name))}" for each in fields(self)]
+
+
+def text_of(value: object) -> str:
+    """A value as the environment has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def flag(name: str) -> str:
@@ -92,20 +105,32 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds one flag a setting; one that is not given stays unset, so that the environment may speak."""
     for each in fields(Settings):
         choices = f" ({', '.join(each.metadata['choices'])})" if each.metadata["choices"] else ""
-        help_text = f"{each.metadata['sentence']}{choices}; {variable(each.name)}, default {each.default}"
+        help_text = (
+            f"{each.metadata['sentence']}{choices}; {variable(each.name)}, default {text_of(each.default) or 'none'}"
+        )
+        if isinstance(each.default, bool):
+            parser.add_argument(
+                flag(each.name), dest=each.name, default=None, action=argparse.BooleanOptionalAction, help=help_text
+            )
+            continue
         parser.add_argument(flag(each.name), dest=each.name, default=None, help=help_text, metavar=each.name.upper())
 
 
-def read_settings(given: Mapping[str, str | None], environment: Mapping[str, str]) -> Settings:
+def read_settings(given: Mapping[str, str | bool | None], environment: Mapping[str, str]) -> Settings:
     """Flags before environment variables before defaults. Raises BadSetting."""
     values: dict[str, Any] = {}
     for each in fields(Settings):
-        text, source = given.get(each.name), flag(each.name)
-        if text is None:
-            text, source = environment.get(variable(each.name)), variable(each.name)
-        if text is None:
+        value, source = given.get(each.name), flag(each.name)
+        if value is None:
+            value, source = environment.get(variable(each.name)), variable(each.name)
+        if value is None:
             continue
-        if isinstance(each.default, int):
+        text = text_of(value)
+        if isinstance(each.default, bool):
+            if text.strip().lower() not in ("true", "false"):
+                raise BadSetting(f"{source} is {text!r}: it may be true or false")
+            values[each.name] = text.strip().lower() == "true"
+        elif isinstance(each.default, int):
             if not text.strip().lstrip("-").isdecimal():
                 raise BadSetting(f"{source} is {text!r}: it must be a whole number")
             values[each.name] = int(text)
@@ -121,5 +146,20 @@ def read_settings(given: Mapping[str, str | None], environment: Mapping[str, str
     return Settings(**values)
 
 
-NOT_OURS = frozenset({PREFIX + name for name in ("SERVER", "TOKEN", "NAME", "LONG")})
+NOT_OURS = frozenset(
+    PREFIX + name
+    for name in (
+        "SERVER",
+        "TOKEN",
+        "TOKEN_FILE",
+        "NAME",
+        "TLS",
+        "CA",
+        "CERT",
+        "KEY",
+        "INVITATION",
+        "INVITATION_FILE",
+        "LONG",
+    )
+)
 """Variables of the client and the tests, which a server that they start inherits."""

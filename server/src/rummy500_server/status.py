@@ -57,6 +57,27 @@ class Reason(Enum):
         "The method needs a token in `authorization` metadata, and there is none or it is malformed.",
         "Send `authorization: Bearer <16 to 64 bytes of printable ASCII>`.",
     )
+    UNKNOWN_TOKEN = Kind(
+        _Code.UNAUTHENTICATED,
+        "This server asks for a token that it knows, and the token is none: neither registered, nor that of a seat, an "
+        "invitation or a match's bot where it is used.",
+        "Ask the host for a token, or the table's owner for an invitation.",
+    )
+    TOKEN_ENDED = Kind(
+        _Code.UNAUTHENTICATED,
+        "The token was revoked, has expired, or is not that of a seat or an invitation any more.",
+        "Ask the host for another.",
+    )
+    WRONG_ROLE = Kind(
+        _Code.PERMISSION_DENIED,
+        "The role of the token does not allow the method; metadata `role` and `needed`.",
+        "Send a token with a role that does.",
+    )
+    NOT_INVITED = Kind(
+        _Code.PERMISSION_DENIED,
+        "The table is private, or asks for an invitation that lets join.",
+        "Ask its owner for an invitation, and send that as the token.",
+    )
     NOT_SEATED = Kind(
         _Code.PERMISSION_DENIED,
         "The token is not that of a seat at this table.",
@@ -139,6 +160,12 @@ class Reason(Enum):
         _Code.RESOURCE_EXHAUSTED,
         "Too many built-in bots at the open tables of one principal; metadata `limit`.",
         "Wait for the end of some games, or close some tables.",
+        retry=True,
+    )
+    TOO_MANY_INVITATIONS = Kind(
+        _Code.RESOURCE_EXHAUSTED,
+        "Too many invitations to one table; metadata `limit`.",
+        "Revoke some.",
         retry=True,
     )
     SLOW_READER = Kind(

@@ -15,7 +15,19 @@ from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import shuffle
 from rummy500_server.creation import Creation
-from rummy500_server.entries import Acted, Clocked, Closed, Entry, Forfeited, Joined, Left, SeatKind, Started
+from rummy500_server.entries import (
+    Acted,
+    Clocked,
+    Closed,
+    Entry,
+    Forfeited,
+    Invited,
+    Joined,
+    Left,
+    SeatKind,
+    Started,
+    Uninvited,
+)
 from rummy500_server.eventlog import EventLog
 from rummy500_server.results import GameResult, Termination
 from rummy500_server.status import Failure, Reason
@@ -73,6 +85,8 @@ class Table:
         self.game = Game(rules, single_round=creation.single_round or creation.position is not None)
         self.result: GameResult | None = None
         self.traced: Refused | None = None
+        self.invitations: dict[str, Invited] = {}
+        """By the digests of their secrets."""
         self._revealed = 0
         """The last round whose secret is out."""
         self._tell([*self._committed(THE_TABLE), *self._committed(1)])
@@ -171,6 +185,12 @@ class Table:
                 self.state = TableState.CLOSED
                 self.result = self._result(termination, (), sentence=sentence)
                 return [*self._all_revealed(), TableClosed(termination, sentence)]
+            case Invited(who):
+                self.invitations[who] = entry
+                return []
+            case Uninvited(who):
+                self.invitations.pop(who, None)
+                return []
 
     def _start(self) -> list[TableEvent]:
         self.state = TableState.PLAYING

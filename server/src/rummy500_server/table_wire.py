@@ -65,6 +65,7 @@ def creation_message(creation: Creation) -> table_pb2.Table:
         from_seed=creation.from_seed,
         created=created,
         start_when_full=creation.start_when_full,
+        private=creation.private,
     )
 
 
@@ -91,8 +92,6 @@ def read_wish(request: table_service_pb2.CreateTableRequest, owner: str) -> Wish
     """Raises Failure BAD_REQUEST, naming the field."""
     if len(request.title) > LONGEST_NAME:
         raise bad_request("title", f"at most {LONGEST_NAME} characters")
-    if request.private:
-        raise bad_request("private", "must be false: every table is listed")
     if request.seed and len(request.seed) != SEED_BYTES:
         raise bad_request("seed", f"{len(request.seed)} bytes; it is {SEED_BYTES} bytes or empty")
     position = _read_position(request.position_json)
@@ -108,6 +107,7 @@ def read_wish(request: table_service_pb2.CreateTableRequest, owner: str) -> Wish
         from_seed=bool(request.seed),
         position=position,
         start_when_full=request.start_when_full,
+        private=request.private,
     )
 
 

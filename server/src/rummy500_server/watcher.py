@@ -17,13 +17,14 @@ MOST_EVENTS = 1_000
 
 
 class Watcher:
-    """`after` is the last event that the viewer was sent; None: it has none and begins with a view. A viewer whose
-    message is not taken while the table goes on by more than `most_behind` events is too slow."""
+    """`who` is the digest of the viewer's token, if it has one: a seat's sees what the seat sees. `after` is the last
+    event that the viewer was sent; None: it has none and begins with a view. A viewer whose message is not taken while
+    the table goes on by more than `most_behind` events is too slow."""
 
     def __init__(
-        self, keeper: Keeper, seat: int | None, *, after: int | None, with_views: bool, most_behind: int
+        self, keeper: Keeper, who: str | None, *, after: int | None, with_views: bool, most_behind: int
     ) -> None:
-        self._keeper, self._seat = keeper, seat
+        self._keeper, self._who, self._seat = keeper, who, keeper.table.seat_of(who)
         self._after = after
         self._with_views, self._most_behind = with_views, most_behind
         self._wake = asyncio.Event()
@@ -63,16 +64,25 @@ class Watcher:
     def published(self) -> None:
         if self._keeper.is_lost:
             self.fail(lost())
+        elif self._has_lost_its_seat:
+            self.fail(Failure(Reason.TOKEN_ENDED, f"seat {self._seat} is not that of this token any more"))
         elif self._is_sending and self._keeper.table.sequence - (self._after or 0) > self._most_behind:
             self._is_too_slow = True
             sentence = f"more than {self._most_behind} events are waiting; open the stream again and read faster"
             self.fail(Failure(Reason.SLOW_READER, sentence, resume_after=self._after or 0))
         self._wake.set()
 
+    @property
+    def _has_lost_its_seat(self) -> bool:
+        """It was left, or taken away, and may be another's now."""
+        return self._seat is not None and self._keeper.table.seats[self._seat].who != self._who
+
     def _next(self) -> pb.WatchResponse | None:
         """What the viewer has not been sent yet; None: nothing, for now or for ever."""
         keeper, table = self._keeper, self._keeper.table
         if self._is_over or self._is_too_slow or keeper.is_lost or not keeper.scribe.is_durable:
+            return None
+        if self._has_lost_its_seat:
             return None
         is_asked = self._seat is not None and self._seat in table.to_act()
         was_asked, self._was_asked = self._was_asked, is_asked

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
 import grpc
 
 from rummy500.v1 import match_pb2, match_service_pb2_grpc
 from rummy500.v1 import match_service_pb2 as pb
+from rummy500_server.admission import visible_table
+from rummy500_server.door import Door
 from rummy500_server.drain import Drain
 from rummy500_server.games import FinishedGame, Games, game_message
-from rummy500_server.identity import Principal, caller
+from rummy500_server.identity import Principal, caller, read_secret, unknown_token
 from rummy500_server.journal import JournalError, Put
 from rummy500_server.lobby import Lobby
 from rummy500_server.match import Match
@@ -31,18 +33,21 @@ BETWEEN_PROGRESS = 0.1
 CHUNK_BYTES = 256 << 10
 LONGEST_MATCH, LONGEST_RECORD = 64, 128
 _NOT_YET = "it is when its match is over, and to the match's owner when all seatings of the deal are"
+MOST_BOT_SECRETS = 1_024
 
 
 class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
-    def __init__(self, matches: Matches, games: Games, lobby: Lobby, drain: Drain) -> None:
-        self._matches, self._games, self._lobby, self._drain = matches, games, lobby, drain
+    def __init__(self, matches: Matches, games: Games, lobby: Lobby, drain: Drain, door: Door) -> None:
+        self._matches, self._games, self._lobby = matches, games, lobby
+        self._drain, self._door = drain, door
 
     async def CreateMatch(self, request: pb.CreateMatchRequest, context: _Context) -> pb.CreateMatchResponse:
         owner = caller().required()
+        bots = _read_bots(request.bot_secrets)
 
         async def create(keep: Keep) -> pb.CreateMatchResponse:
             spec = read_spec(request.plan, clock_ms=self._lobby.settings.decision_ms)
-            match = self._matches.make(spec, owner=owner)
+            match = self._matches.make(spec, owner=owner, bots=bots)
             answer = pb.CreateMatchResponse(match=match_message(match))
             try:
                 await self._kept(match, *keep(answer))
@@ -66,22 +71,31 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
     async def WatchMatch(
         self, request: pb.WatchMatchRequest, context: _Context
     ) -> AsyncIterator[pb.WatchMatchResponse]:
-        match = self._named(request.match)
+        match, principal = self._named(request.match), caller()
         draining = asyncio.ensure_future(self._drain.begun.wait())
+        failed: asyncio.Future[Failure] = asyncio.get_running_loop().create_future()
+
+        def fail(failure: Failure) -> None:
+            if not failed.done():
+                failed.set_result(failure)
+
         try:
-            while True:
-                change = match.change()
-                try:
-                    is_last = match.is_settled
-                    if is_last or not match.is_over:
-                        yield pb.WatchMatchResponse(match=match_message(match))
-                    if is_last:
-                        return
-                    await asyncio.wait((change, draining), return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    change.cancel()
-                self._drain.verify_off()
-                await asyncio.sleep(BETWEEN_PROGRESS)
+            with self._door.standing(principal, fail):
+                while True:
+                    change = match.change()
+                    try:
+                        is_last = match.is_settled
+                        if is_last or not match.is_over:
+                            yield pb.WatchMatchResponse(match=match_message(match))
+                        if is_last:
+                            return
+                        await asyncio.wait((change, draining, failed), return_when=asyncio.FIRST_COMPLETED)
+                    finally:
+                        change.cancel()
+                    if failed.done():
+                        raise failed.result()
+                    self._drain.verify_off()
+                    await asyncio.sleep(BETWEEN_PROGRESS)
         finally:
             draining.cancel()
 
@@ -98,19 +112,26 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         return pb.ReportBotResponse(match=match_message(match))
 
     async def ListGames(self, request: pb.ListGamesRequest, context: _Context) -> pb.ListGamesResponse:
-        games = self._games.all()
+        games, principal = self._games.all(), caller()
         if request.match:
             games = self._games.of_match(self._named(request.match).name)
         if request.table:
             games = [game for game in games if game.table == request.table]
+            if principal.is_stranger or not self._lobby.is_listed(request.table, principal):
+                await visible_table(self._lobby, request.table, principal)
+        elif principal.is_stranger:
+            raise unknown_token()
+        else:
+            games = [game for game in games if self._lobby.is_listed(game.table, principal)]
         page, token = page_of(
             games, page_size=request.page_size, page_token=request.page_token, default=100, most=1_000
         )
-        shown = [self._game_message(game, caller()) for game in page]
+        shown = [self._game_message(game, principal) for game in page]
         return pb.ListGamesResponse(games=shown, next_page_token=token)
 
     async def GetRecord(self, request: pb.GetRecordRequest, context: _Context) -> AsyncIterator[pb.GetRecordResponse]:
-        games, principal = self._wanted(request), caller()
+        principal = caller()
+        games = await self._wanted(request, principal)
         for game in games:
             if not self._is_open(game, principal):
                 raise Failure(Reason.RECORD_NOT_OPEN, f"the record of {game.record} is not open yet: {_NOT_YET}")
@@ -138,7 +159,7 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         """The match, if it is the caller's and not over. Raises Failure."""
         match, principal = self._named(name), caller()
         principal.required()
-        if not principal.is_same(match.document.owner):
+        if not principal.owns(match.document.owner):
             raise Failure(Reason.NOT_THE_OWNER, f"this token is not that of the owner of match {match.name}")
         if match.is_over:
             raise Failure(Reason.MATCH_OVER, f"match {match.name} is {match.document.state.value}")
@@ -156,22 +177,28 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         is_deal_over = match is None or match.is_deal_over(game.deal)
         return game_message(game, with_table=self._is_open(game, principal), with_secret=is_deal_over)
 
-    def _wanted(self, request: pb.GetRecordRequest) -> Iterable[FinishedGame]:
-        """Raises Failure NO_SUCH_MATCH, NO_SUCH_RECORD or RECORD_NOT_OPEN."""
+    async def _wanted(self, request: pb.GetRecordRequest, principal: Principal) -> Iterable[FinishedGame]:
+        """Raises Failure NO_SUCH_MATCH, NO_SUCH_RECORD, RECORD_NOT_OPEN, or as `visible_table`."""
         match request.WhichOneof("source"):
+            case "match" if principal.is_stranger:
+                raise unknown_token()
             case "match":
                 wanted = self._named(request.match)
-                if not wanted.is_revealed and not caller().is_same(wanted.document.owner):
+                if not wanted.is_revealed and not principal.is_same(wanted.document.owner):
                     raise Failure(Reason.RECORD_NOT_OPEN, f"the records of {wanted.name} are open when it is over")
-                return [game for game in self._games.of_match(wanted.name) if self._is_open(game, caller())]
+                return [game for game in self._games.of_match(wanted.name) if self._is_open(game, principal)]
             case "record":
+                if not 1 <= len(request.record) <= LONGEST_RECORD:
+                    raise bad_request("record", f"1 to {LONGEST_RECORD} characters")
+                known = self._games.named(request.record)
+                table = request.record if known is None else known.table
+                if principal.is_stranger or not self._lobby.is_listed(table, principal):
+                    await visible_table(self._lobby, table, principal)
                 return [self._game(request.record)]
             case None:
                 raise bad_request("source", "set record or match")
 
     def _game(self, record: str) -> FinishedGame:
-        if not 1 <= len(record) <= LONGEST_RECORD:
-            raise bad_request("record", f"1 to {LONGEST_RECORD} characters")
         game = self._games.named(record)
         if game is not None:
             return game
@@ -186,3 +213,10 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
             await self._matches.keep(match, *writes)
         except JournalError as error:
             raise lost() from error
+
+
+def _read_bots(secrets: Sequence[str]) -> list[str]:
+    """The digests of the tokens of a match's bots. Raises Failure BAD_REQUEST."""
+    if len(secrets) > MOST_BOT_SECRETS:
+        raise bad_request("bot_secrets", f"{len(secrets)}: at most {MOST_BOT_SECRETS}")
+    return [read_secret(secret, f"bot_secrets[{at}]") for at, secret in enumerate(secrets)]

@@ -15,9 +15,11 @@ from rummy500.v1 import play_service_pb2 as pb
 from rummy500.v1 import play_service_pb2_grpc
 from rummy500_engine.legal import LISTED_AT_MOST
 from rummy500_server.acting import Acting, Stop, actions_from
+from rummy500_server.admission import known_table, visible_table
 from rummy500_server.connected import Connected
+from rummy500_server.door import Door
 from rummy500_server.drain import Drain
-from rummy500_server.identity import caller
+from rummy500_server.identity import caller, unknown_token
 from rummy500_server.keeper import Keeper
 from rummy500_server.limits import Bucket
 from rummy500_server.lobby import Lobby
@@ -41,8 +43,9 @@ _STOP = {stop: pb.ActStop.Value(f"ACT_STOP_{stop.name}") for stop in Stop}
 
 
 class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
-    def __init__(self, lobby: Lobby, connected: Connected, rules: RulesMessages, drain: Drain) -> None:
-        self._lobby, self._connected, self._rules, self._drain = lobby, connected, rules, drain
+    def __init__(self, lobby: Lobby, connected: Connected, rules: RulesMessages, drain: Drain, door: Door) -> None:
+        self._lobby, self._connected, self._rules = lobby, connected, rules
+        self._drain, self._door = drain, door
         self._watchers: set[Watcher] = set()
         self._version = version("rummy500")
         drain.on_begin(self._tell_draining)
@@ -51,7 +54,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
 
     async def Act(self, request: pb.ActRequest, context: _Context) -> pb.ActResponse:
         principal = caller()
-        keeper = await self._lobby.table(read_table_name(request.table))
+        keeper = await known_table(self._lobby, request.table, principal)
         seat = seat_of(keeper, principal)
 
         async def act(keep: Keep) -> pb.ActResponse:
@@ -89,11 +92,12 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
     # --- Watch
 
     async def Watch(self, request: pb.WatchRequest, context: _Context) -> AsyncIterator[pb.WatchResponse]:
-        keeper = await self._lobby.table(read_table_name(request.table))
+        principal = caller()
+        keeper = await visible_table(self._lobby, request.table, principal)
         after = request.after_sequence if request.HasField("after_sequence") else None
         watcher = Watcher(
             keeper,
-            keeper.table.seat_of(caller().digest),
+            principal.digest,
             after=after,
             with_views=request.with_views,
             most_behind=self._lobby.settings.events_behind,
@@ -102,8 +106,9 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
         if self._drain.is_on:
             watcher.fail(self._draining())
         try:
-            async for response in watcher.responses():
-                yield response
+            with self._door.standing(principal, watcher.fail):
+                async for response in watcher.responses():
+                    yield response
         finally:
             self._watchers.discard(watcher)
 
@@ -111,26 +116,36 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
 
     async def Play(self, request_iterator: AsyncIterator[pb.PlayRequest], context: _Context) -> AsyncIterator[Any]:
         """Answers messages that are serialized already."""
-        who = caller().required()
+        principal = caller()
+        who = principal.required()
+        if principal.is_stranger:
+            await self._verify_bot(who)
         first = await anext(request_iterator, None)
         if first is None:
             return
         stream = self._greeted(who, first)
         self._connected.enter(stream)
         try:
-            await self._resume(stream, first.hello)
-            if self._drain.is_on:
-                stream.drain(stops_at=self._drain.stops_at)
-            reading = asyncio.create_task(stream.read(request_iterator))
-            try:
-                async for response in stream.responses():
-                    yield response
-            finally:
-                reading.cancel()
-                with suppress(asyncio.CancelledError):
-                    await reading
+            with self._door.standing(principal, stream.fail):
+                await self._resume(stream, first.hello)
+                if self._drain.is_on:
+                    stream.drain(stops_at=self._drain.stops_at)
+                reading = asyncio.create_task(stream.read(request_iterator))
+                try:
+                    async for response in stream.responses():
+                        yield response
+                finally:
+                    reading.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await reading
         finally:
             self._connected.leave(stream)
+
+    async def _verify_bot(self, who: str) -> None:
+        """A token that is not registered is that of a seat or of a match's bot. Raises Failure UNKNOWN_TOKEN."""
+        await self._lobby.awake()
+        if not self._connected.is_expected(who):
+            raise unknown_token()
 
     def _greeted(self, who: str, first: pb.PlayRequest) -> PlayStream:
         """The stream of the bot that introduces itself. Raises Failure."""
@@ -186,7 +201,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
     async def ListLegalActions(
         self, request: pb.ListLegalActionsRequest, context: _Context
     ) -> pb.ListLegalActionsResponse:
-        keeper = await self._lobby.table(read_table_name(request.table))
+        keeper = await known_table(self._lobby, request.table, caller())
         seat = seat_of(keeper, caller())
         size = request.page_size or LISTED_AT_MOST
         if size > LISTED_AT_MOST:

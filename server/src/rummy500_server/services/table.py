@@ -9,11 +9,12 @@ import grpc
 from rummy500.v1 import table_service_pb2 as pb
 from rummy500.v1 import table_service_pb2_grpc
 from rummy500_engine.fair import ENTROPY_BYTES
-from rummy500_server import seating
+from rummy500_server import admission, seating
 from rummy500_server.connected import Connected
+from rummy500_server.door import Door
 from rummy500_server.drain import Drain
-from rummy500_server.entries import SeatKind
-from rummy500_server.identity import Principal, caller, digest_of, is_secret
+from rummy500_server.entries import Invited, SeatKind
+from rummy500_server.identity import Principal, caller, read_secret
 from rummy500_server.keeper import Keeper
 from rummy500_server.listing import Listing
 from rummy500_server.lobby import Lobby
@@ -36,10 +37,10 @@ _Context = grpc.aio.ServicerContext[Any, Any]
 
 class TableServicer(table_service_pb2_grpc.TableServiceServicer):
     def __init__(
-        self, lobby: Lobby, listing: Listing, connected: Connected, rules: RulesMessages, drain: Drain
+        self, lobby: Lobby, listing: Listing, connected: Connected, rules: RulesMessages, drain: Drain, door: Door
     ) -> None:
         self._lobby, self._listing, self._connected = lobby, listing, connected
-        self._rules, self._drain = rules, drain
+        self._rules, self._drain, self._door = rules, drain, door
 
     async def CreateTable(self, request: pb.CreateTableRequest, context: _Context) -> pb.CreateTableResponse:
         owner = caller().required()
@@ -58,36 +59,40 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         )
 
     async def GetTable(self, request: pb.GetTableRequest, context: _Context) -> pb.GetTableResponse:
-        name = read_table_name(request.table)
+        principal = caller()
         try:
-            keeper = await self._lobby.table(name)
+            keeper = await admission.visible_table(self._lobby, request.table, principal)
         except Failure as failure:
-            if failure.reason is not Reason.TABLE_BROKEN:
+            is_listed = self._lobby.is_listed(request.table, principal) and not principal.is_stranger
+            if failure.reason is not Reason.TABLE_BROKEN or not is_listed:
                 raise
-            return pb.GetTableResponse(table=broken_table_message(await self._lobby.creation(name), failure.sentence))
+            creation = await self._lobby.creation(request.table)
+            return pb.GetTableResponse(table=broken_table_message(creation, failure.sentence))
         answer = pb.GetTableResponse(table=table_message(keeper), rules=self._rules.message(keeper.table))
         await durable(keeper)
         return answer
 
     async def ListTables(self, request: pb.ListTablesRequest, context: _Context) -> pb.ListTablesResponse:
         page, token = await self._listing.page(
-            frozenset(request.states), page_size=request.page_size, page_token=request.page_token
+            frozenset(request.states), principal=caller(), page_size=request.page_size, page_token=request.page_token
         )
         await self._lobby.commits.durable()
         return pb.ListTablesResponse(tables=page, next_page_token=token)
 
     async def JoinTable(self, request: pb.JoinTableRequest, context: _Context) -> pb.JoinTableResponse:
-        name = read_name(request.name, "name")
-        if not is_secret(request.seat_secret):
-            raise bad_request("seat_secret", "16 to 64 printable ASCII characters without spaces")
+        name, who = read_name(request.name, "name"), read_secret(request.seat_secret, "seat_secret")
         if len(request.entropy) not in (0, ENTROPY_BYTES):
             raise bad_request("entropy", f"{len(request.entropy)} bytes; it is {ENTROPY_BYTES} bytes or empty")
-        who = digest_of(request.seat_secret)
         wanted = request.seat if request.HasField("seat") else None
-        keeper = await self._lobby.table(read_table_name(request.table))
+        principal = caller()
+        keeper = await admission.known_table(self._lobby, request.table, principal)
 
         async def join(keep: Keep) -> pb.JoinTableResponse:
+            admission.verify_may_join(keeper.table, principal, who)
+            is_new = keeper.table.seat_of(who) is None
             seat = seating.sit(keeper, name=name, who=who, kind=SeatKind.JOINED, wanted=wanted, entropy=request.entropy)
+            if is_new:
+                admission.count_use(keeper, principal)
             self._connected.seated(keeper, seat)
             seating.start_if_ready(keeper)
             rules = self._rules.message(keeper.table)
@@ -101,17 +106,29 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         )
 
     async def LeaveTable(self, request: pb.LeaveTableRequest, context: _Context) -> pb.LeaveTableResponse:
-        keeper = await self._lobby.table(read_table_name(request.table))
+        keeper = await admission.known_table(self._lobby, request.table, caller())
         seat = seating.seat_of(keeper, caller())
         if keeper.table.is_over:
             state = keeper.table.state.value
             raise Failure(Reason.WRONG_TABLE_STATE, f"table {keeper.table.name} is {state}", state=state)
         who = keeper.table.seats[seat].who
         keeper.leave(seat)
-        if keeper.table.seat_of(who) is None:
-            self._connected.left(keeper, who)
+        self._left(keeper, who)
         await durable(keeper)
         return pb.LeaveTableResponse(table=table_message(keeper))
+
+    async def RemoveSeat(self, request: pb.RemoveSeatRequest, context: _Context) -> pb.RemoveSeatResponse:
+        keeper, principal = await self._owned(request.table)
+        seating.verify_seat(keeper.table, request.seat)
+        who = keeper.table.seats[request.seat].who
+        seating.remove(keeper, request.seat, principal)
+        self._left(keeper, who)
+        await durable(keeper)
+        return pb.RemoveSeatResponse(table=table_message(keeper))
+
+    def _left(self, keeper: Keeper, who: str) -> None:
+        if keeper.table.seat_of(who) is None:
+            self._connected.left(keeper, who)
 
     async def AddBot(self, request: pb.AddBotRequest, context: _Context) -> pb.AddBotResponse:
         keeper, owner = await self._owned(request.table)
@@ -155,6 +172,29 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         keeper.close(Termination.CANCELLED, "its owner closed the table")
         await durable(keeper)
         return pb.CloseTableResponse(table=table_message(keeper))
+
+    async def InviteToTable(self, request: pb.InviteToTableRequest, context: _Context) -> pb.InviteToTableResponse:
+        keeper, _ = await self._owned(request.table)
+        who = read_secret(request.secret, "secret")
+        may_join = request.role == pb.INVITATION_ROLE_PLAYER
+        if not may_join and request.role != pb.INVITATION_ROLE_SPECTATOR:
+            raise bad_request("role", "INVITATION_ROLE_PLAYER or INVITATION_ROLE_SPECTATOR")
+        most = admission.MOST_USES if may_join else 0
+        if request.uses > most:
+            raise bad_request("uses", f"{request.uses}: at most {most}; 0: any number")
+        admission.invite(keeper, Invited(who, may_join=may_join, uses=request.uses))
+        await durable(keeper)
+        return pb.InviteToTableResponse(table=table_message(keeper))
+
+    async def RevokeInvitation(
+        self, request: pb.RevokeInvitationRequest, context: _Context
+    ) -> pb.RevokeInvitationResponse:
+        keeper, _ = await self._owned(request.table)
+        revoked = admission.revoke(keeper, read_secret(request.secret, "secret") if request.secret else None)
+        await durable(keeper)
+        for who in revoked:
+            self._door.turn_out(who, f"the invitation to table {keeper.table.name} was taken back")
+        return pb.RevokeInvitationResponse(revoked=len(revoked))
 
     async def _owned(self, table: str) -> tuple[Keeper, Principal]:
         """The table, if it is the caller's. Raises Failure."""
