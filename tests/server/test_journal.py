@@ -14,7 +14,7 @@ import pytest
 from rummy500_server import journal_sqlite
 from rummy500_server.journal import Append, Drop, Erase, Journal, JournalError, MemoryJournal, Put, StaleWriter
 from rummy500_server.journal_file import open_file
-from rummy500_server.journal_sqlite import SqliteJournal
+from rummy500_server.journal_sqlite import CHECKPOINT_AFTER, SqliteJournal
 
 
 class Clock:
@@ -218,4 +218,30 @@ async def test_a_full_disk_fails_the_commit_and_keeps_what_was_there(tmp_path: P
     await journal.append("t1", 2, [b"two"])
 
     assert await journal.read("t1") == [(1, b"one"), (2, b"two")]
+    await journal.close()
+
+
+async def test_what_does_not_wait_for_the_disk_is_brought_into_the_database_now_and_then(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+    journal = SqliteJournal.open(path, durability="process")
+    for number in range(1, 3 * CHECKPOINT_AFTER + 1):
+        await journal.append("t1", number, [b"a record"])
+    pages = Path(f"{path}-wal").stat().st_size / 4_096
+
+    assert pages < 2.5 * CHECKPOINT_AFTER
+    assert len(await journal.read("t1")) == 3 * CHECKPOINT_AFTER
+    await journal.close()
+
+
+async def test_a_commit_that_need_not_wait_is_done_when_it_was_called(tmp_path: Path) -> None:
+    journal = SqliteJournal.open(tmp_path / "journal.db", durability="process")
+    kept = asyncio.ensure_future(journal.append("t1", 1, [b"one"]))
+    assert kept.done()
+
+    asked = asyncio.ensure_future(journal.read("t1"))
+    await asyncio.sleep(0)  # the question is on its way to the thread
+    later = asyncio.ensure_future(journal.append("t1", 2, [b"two"]))
+    assert not later.done()
+    assert await asked == [(1, b"one")]
+    await later
     await journal.close()

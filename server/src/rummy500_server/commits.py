@@ -78,7 +78,10 @@ class Commits:
             self._count(began, answers)
             self._settle(kept, batch, writers)
 
-        kept.add_done_callback(settle)
+        if kept.done():
+            settle(kept)
+        else:
+            kept.add_done_callback(settle)
 
     def _count(self, began: float, answers: list[tuple[float, int]]) -> None:
         now = time.perf_counter()

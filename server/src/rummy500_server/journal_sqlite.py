@@ -1,5 +1,8 @@
 """A journal in one SQLite file, written by one thread that commits whatever has gathered meanwhile as one group.
 
+Where a commit need not wait for the disk, the loop makes it itself while the thread rests: it takes less time than to
+wake the thread and to be woken by it.
+
 New records go to the end of `log`, which is the cheapest thing to sync; when the log is long, and when the file is
 opened, they are moved into `records`, keyed by table and sequence. One process writes (`database_lock`), others may
 read meanwhile.
@@ -14,6 +17,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,9 +27,13 @@ from rummy500_server.journal import Append, Drop, Erase, JournalError, Put, Stal
 from rummy500_server.journal_file import STATEMENTS_KEPT, move_log, open_file
 
 LONGEST_GROUP = 4_096
+CHECKPOINT_AFTER = 1_000
+"""Commits that did not wait for the disk before the thread brings them into the database, which does."""
 LONGEST_LOG = 50_000
 """Records in the log before they are moved: some 60 ms of work."""
 ROWS_A_STATEMENT = STATEMENTS_KEPT // 2
+_FULL = 2
+"""Of SQLite's `synchronous`: from this one on a commit waits until it is on the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,9 @@ class SqliteJournal:
         self._now = now
         self._loop = asyncio.get_running_loop()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._writer = _Writer(connection, self._jobs, self._loop)
+        self._writer = _Writer(connection, self._jobs, self._tell)
+        self._at_work = 0
+        """Jobs that the thread was given and has not told of."""
         self._is_closed = False
         self._writer.start()
 
@@ -66,7 +76,12 @@ class SqliteJournal:
 
     def commit(self, *writes: Write) -> Awaitable[None]:
         done: asyncio.Future[None] = self._loop.create_future()
-        self._give(_Commit(writes, done))
+        commit = _Commit(writes, done)
+        outcomes = None if self._at_work or self._is_closed else self._writer.commit_at_once(commit)
+        if outcomes is None:
+            self._give(commit)
+        else:
+            _settle(outcomes)
         return done
 
     def append(self, table: str, first: int, records: Sequence[bytes]) -> Awaitable[None]:
@@ -124,7 +139,17 @@ class SqliteJournal:
         if self._is_closed:
             job.done.set_exception(JournalError("the journal is closed"))
             return
+        self._at_work += 1
         self._jobs.put(job)
+
+    def _tell(self, outcomes: list[_Outcome]) -> None:
+        """Called by the thread."""
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._told, outcomes)
+
+    def _told(self, outcomes: list[_Outcome]) -> None:
+        self._at_work -= len(outcomes)
+        _settle(outcomes)
 
 
 class _Writer(threading.Thread):
@@ -134,12 +159,18 @@ class _Writer(threading.Thread):
         self,
         connection: sqlite3.Connection,
         jobs: queue.SimpleQueue[_Job | None],
-        loop: asyncio.AbstractEventLoop,
+        tell: Callable[[list[_Outcome]], None],
     ) -> None:
         super().__init__(name="journal", daemon=True)
-        self._connection, self._jobs, self._loop = connection, jobs, loop
+        self._connection, self._jobs, self._tell = connection, jobs, tell
         self._last: dict[str, int] = {}
         self._in_log = 0
+        self._busy = threading.Lock()
+        self._waits_for_disk = connection.execute("PRAGMA synchronous").fetchone()[0] >= _FULL
+        self._not_in_database = 0
+        """Commits since the last checkpoint; counted where none waits for the disk."""
+        if not self._waits_for_disk:
+            connection.execute("PRAGMA wal_autocheckpoint = 0")
 
     def run(self) -> None:
         is_open = True
@@ -152,10 +183,23 @@ class _Writer(threading.Thread):
                     break
                 job = self._jobs.get()
             is_open = job is not None
-            self._tell(self._do(jobs))
-            if self._in_log >= LONGEST_LOG:
-                self._move_log()
+            with self._busy:
+                self._tell(self._do(jobs))
+                if self._in_log >= LONGEST_LOG:
+                    self._move_log()
+                if self._not_in_database >= CHECKPOINT_AFTER:
+                    self._checkpoint()
         self._connection.close()
+
+    def commit_at_once(self, commit: _Commit) -> list[_Outcome] | None:
+        """Commits in the caller's thread; only while this one has nothing to do. None: it was not done."""
+        is_due = self._in_log >= LONGEST_LOG or self._not_in_database >= CHECKPOINT_AFTER
+        if self._waits_for_disk or is_due or not self._busy.acquire(blocking=False):
+            return None
+        try:
+            return self._commit([commit])
+        finally:
+            self._busy.release()
 
     def _do(self, jobs: list[_Job]) -> list[_Outcome]:
         outcomes: list[_Outcome] = []
@@ -209,6 +253,8 @@ class _Writer(threading.Thread):
             if isinstance(write, Erase):
                 self._last.pop(write.table, None)
         self._in_log += len(rows) // 3
+        if not self._waits_for_disk:
+            self._not_in_database += 1
         return outcomes + [(commit.done, None, None) for commit in kept]
 
     def _write(self, rows: list[object], others: list[Put | Drop | Erase]) -> None:
@@ -253,11 +299,10 @@ class _Writer(threading.Thread):
         self._last.clear()
         self._in_log = 0
 
-    def _tell(self, outcomes: list[_Outcome]) -> None:
-        try:
-            self._loop.call_soon_threadsafe(_settle, outcomes)
-        except RuntimeError:
-            return  # the loop is closed: nobody waits any more
+    def _checkpoint(self) -> None:
+        self._not_in_database = 0
+        with suppress(sqlite3.Error):  # nothing is lost: it stays in the write-ahead log until the next time
+            self._connection.execute("PRAGMA wal_checkpoint")
 
 
 def _settle(outcomes: list[_Outcome]) -> None:
