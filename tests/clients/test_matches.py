@@ -36,7 +36,7 @@ def test_a_class_a_command_and_a_built_in_bot_play_a_match(state: Path) -> None:
         state=state,
     )
     assert ended.returncode == 0, ended.stderr
-    assert "2 deals, each in 6 seatings, seed 7, finished" in ended.stdout
+    assert "2 deals, each in 6 seatings, reproducible from seed 7, finished" in ended.stdout
     for name in ("MyBot", "other", "easy"):
         assert f"\n{name} " in ended.stdout
     assert ended.stdout.count("all NORMAL") == 3

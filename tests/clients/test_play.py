@@ -207,6 +207,26 @@ def test_a_script_plays_a_game_over_json_lines(state: Path) -> None:
         assert script.ended() == 0
 
 
+def test_every_deal_is_checked_also_for_who_left_and_came_back(state: Path) -> None:
+    with Script(*SHORT, state=state) as script:
+        script.next("decision")
+        script.say(["draw"])
+        script.next("decision")
+        script.say({"command": "quit"})
+        script.next("note")
+        assert script.ended() == 0
+    checked = []
+    with Script("--resume", state=state) as script:
+        while (said := script.next("decision", "deal_checked", "game_over"))["type"] != "game_over":
+            if said["type"] == "deal_checked":
+                checked.append(said)
+                continue
+            discards = [line for line in said["legal"] if line.startswith("discard")]
+            script.say(discards[:1] or said["legal"][:1])
+    assert [(said["round"], said["holds"]) for said in checked] == [(1, True), (0, True)]
+    assert "with your hand and the card turned up and " in checked[0]["sentence"]
+
+
 def test_a_script_may_leave_and_come_back(state: Path) -> None:
     with Script(*SHORT, state=state) as script:
         script.next("decision")

@@ -14,6 +14,7 @@ from typing import NoReturn
 from rummy500_client.commands import bot, demo, match, play, rules, scenario, tables, variants, watch
 from rummy500_client.errors import ClientError
 from rummy500_client.options import Subparsers
+from rummy500_client.seeds import hide_seed
 
 GROUP = "rummy500.commands"
 """Entry points of this group are callables `add(subparsers) -> None`. Each adds a parser whose default `run` is a
@@ -28,6 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Whoever starts this in the background may have it ignored, but an interrupt must end what was started.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     words = sys.argv[1:] if argv is None else list(argv)
+    if argv is None and words[:1] in (["match"], ["play"]):
+        hide_seed(words)
     # What others add is loaded only where it may be wanted: a bot's process must start quickly.
     is_own = bool(words) and words[0] in {command.__name__.rpartition(".")[2] for command in OWN}
     arguments = _parser(with_others=not is_own).parse_args(words)

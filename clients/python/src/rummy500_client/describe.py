@@ -127,6 +127,8 @@ class Words:
                 why = _CLOCK.get(acted.reason, "time is up")
                 whose = "your turn" if acted.seat == self._own else f"the turn of {self.name(acted.seat)}"
                 return f"{why}: the clock finishes {whose} ({acted.finished_turns} of 3)"
+            case "deal_committed" if event.deal_committed.round == 0:
+                return f"the server commits to its deals: {event.deal_committed.commitment.hex()}"
             case "seat_forfeited":
                 forfeited = event.seat_forfeited
                 why = termination_text(forfeited.termination)

@@ -11,6 +11,7 @@ from rummy500.v1.event_pb2 import Event
 from rummy500.v1.result_pb2 import GameResult
 from rummy500.v1.view_pb2 import View
 from rummy500_client.describe import ScoreSheet, Words, duty_text, hand_text, phase_text, view_lines
+from rummy500_client.fair import Checked
 from rummy500_client.json_text import plain
 from rummy500_client.notation import action_text, card_text, legal_actions
 from rummy500_client.screen import Paint, has_colour
@@ -44,6 +45,8 @@ class Display(Protocol):
 
     def typed(self) -> None: ...
 
+    def deal_checked(self, checked: Checked) -> None: ...
+
     def remember(self, event: Event) -> None:
         """An event of the past: not shown, but its scores and names count."""
 
@@ -68,6 +71,12 @@ class TextDisplay:
 
     def note(self, sentence: str) -> None:
         self._say(self._paint("dim", f"* {sentence}"))
+
+    def deal_checked(self, checked: Checked) -> None:
+        if checked.holds is False:
+            self._say(self._paint("red", f"NO FAIR DEAL: {checked.sentence}"))
+        else:
+            self.note(f"{'deal checked' if checked.holds else 'deal not checked'}: {checked.sentence}")
 
     def remember(self, event: Event) -> None:
         if event.HasField("round_scored"):
@@ -183,6 +192,9 @@ class JsonDisplay:
 
     def note(self, sentence: str) -> None:
         self._write("note", sentence=sentence)
+
+    def deal_checked(self, checked: Checked) -> None:
+        self._write("deal_checked", round=checked.round, holds=checked.holds, sentence=checked.sentence)
 
     def remember(self, event: Event) -> None:
         if event.HasField("round_scored"):

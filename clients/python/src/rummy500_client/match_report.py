@@ -5,6 +5,7 @@ from __future__ import annotations
 from rummy500.v1.match_pb2 import MATCH_STATE_WAITING, MATCH_UNIT_GAME, BotResult, Match, MatchState
 from rummy500.v1.result_pb2 import TERMINATION_NORMAL
 from rummy500_client.describe import termination_text
+from rummy500_client.fair import THE_TABLE, derive
 from rummy500_client.screen import table_text
 
 HEADS = ["bot", "points/round", "95 % interval", "rounds", "wins", "draws", "refused", "ms/decision", "ended"]
@@ -22,12 +23,24 @@ def progress_text(match: Match) -> str:
     return f"match {match.name}: {done}{f' · {means}' if means else ''}"
 
 
+def deals_text(match: Match) -> str:
+    """What its packs follow from."""
+    if match.from_seed:
+        return (
+            f"reproducible from seed {match.plan.seed}" if match.plan.HasField("seed") else "reproducible from a seed"
+        )
+    if not match.secret:
+        return "fair deals, to be revealed"
+    is_kept = derive(match.secret, "commitment", match.name, THE_TABLE) == match.commitment
+    return "fair deals, as committed to" if is_kept else "NO FAIR DEALS: another secret than was committed to"
+
+
 def report_lines(match: Match) -> list[str]:
     """The result table with what belongs to it."""
     plural = "" if match.plan.deals == 1 else "s"
     unit = f"game{plural} to the target" if match.plan.unit == MATCH_UNIT_GAME else f"deal{plural}"
     played = f"{match.plan.deals} {unit}, each in {match.seatings} seatings"
-    lines = [f"match {match.name}: {played}, seed {match.plan.seed}, {state_text(match)}"]
+    lines = [f"match {match.name}: {played}, {deals_text(match)}, {state_text(match)}"]
     if match.games_finished:
         lines += table_text(HEADS, [_row(result, is_one_deal=match.plan.deals == 1) for result in match.results])
     if match.sentence:

@@ -83,6 +83,17 @@ def connect(arguments: argparse.Namespace) -> Connection:
     return Connection(server_address(arguments), token=token())
 
 
+def bytes_of_hex(text: str) -> bytes:
+    """An argument type: 32 bytes."""
+    try:
+        found = bytes.fromhex(text)
+    except ValueError:
+        found = b""
+    if len(found) != 32:
+        raise argparse.ArgumentTypeError("64 hexadecimal digits are wanted")
+    return found
+
+
 def between(low: int, high: int) -> type[int]:
     """An argument type: a whole number from `low` to `high`."""
 

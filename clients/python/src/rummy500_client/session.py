@@ -26,6 +26,7 @@ from rummy500_client.backoff import Backoff
 from rummy500_client.connection import Connection, new_secret
 from rummy500_client.displays import Display
 from rummy500_client.errors import ClientError, ServerRefused
+from rummy500_client.fair import DealCheck
 from rummy500_client.typed import Aside, Wanted, read_input, read_json_line, read_line, slip
 from rummy500_client.watching import ConnectionBack, ConnectionLost, Seen, TypedLine, WatchEnded, Watcher
 
@@ -42,15 +43,25 @@ class Left(Exception):
 
 
 class Session:
-    """Plays the seat that `secret` holds. What happened up to event number `past` is not shown again."""
+    """Plays the seat that `secret` holds. What happened up to event number `past` is not shown again. `check` is this
+    table's."""
 
     def __init__(
-        self, connection: Connection, table: str, *, secret: str, display: Display, past: int = 0, is_json: bool = False
+        self,
+        connection: Connection,
+        table: str,
+        *,
+        secret: str,
+        display: Display,
+        check: DealCheck,
+        past: int = 0,
+        is_json: bool = False,
     ) -> None:
         self._connection = connection
         self._table = table
         self._secret = secret
         self._display = display
+        self._check = check
         self._past = past
         self._is_json = is_json
         self._read = read_json_line if is_json else read_line
@@ -110,10 +121,14 @@ class Session:
                 pass
 
     def _happened(self, event: Event) -> None:
+        checked = self._check.see(event)
         if event.sequence <= self._past:
             self._display.remember(event)
-        elif not event.HasField("game_won"):  # the end is told by GameOver
+            return
+        if not event.HasField("game_won"):  # the end is told by GameOver
             self._display.event(event)
+        if checked is not None:
+            self._display.deal_checked(checked)
 
     def _look(self, view: View) -> None:
         moved = view.sequence != self._view.sequence or view.legal_actions != self._view.legal_actions

@@ -21,7 +21,8 @@ MOST_SEATS = 50
 
 @dataclass(frozen=True)
 class SavedSeat:
-    """A seat that was taken. `server` is empty for a game on a private server, which lies in `database`."""
+    """A seat that was taken. `server` is empty for a game on a private server, which lies in `database`. `entropy`, in
+    hexadecimal, is what it adds to the chance of every deal."""
 
     server: str
     table: str
@@ -30,6 +31,7 @@ class SavedSeat:
     secret: str
     owner_token: str
     database: str = ""
+    entropy: str = ""
     saved_at: float = 0.0
 
 

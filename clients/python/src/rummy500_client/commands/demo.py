@@ -11,7 +11,7 @@ from rummy500_client.options import SERVER, Subparsers
 
 BOTS = ("rummy500_client.examples.easy:EasyBot", "rummy500_client.examples.mybot:MyBot")
 DEALS = 20
-SEED = 500
+SEED = "500"
 
 
 def add(subparsers: Subparsers) -> None:
@@ -27,6 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         bot=list(BOTS),
         deals=DEALS,
         seed=SEED,
+        seed_file=None,
         unit="deal",
         players=0,
         concurrency=0,

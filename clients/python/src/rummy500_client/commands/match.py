@@ -28,6 +28,7 @@ from rummy500_client.options import (
 )
 from rummy500_client.private_server import server_for
 from rummy500_client.screen import ProgressLine, table_text
+from rummy500_client.seeds import add_seed, read_seed
 
 RECORDS = Path("rummy500-records")
 UNITS = {"deal": MATCH_UNIT_DEAL, "game": MATCH_UNIT_GAME}
@@ -61,7 +62,7 @@ def _add_run(actions: Subparsers) -> None:
     )
     parser.add_argument("--bot", action="append", default=[], metavar="BOT", help="twice or more")
     parser.add_argument("--deals", type=between(1, 1_000_000), default=20, metavar="N", help="default 20")
-    parser.add_argument("--seed", type=between(0, 2**64 - 1), metavar="N", help="the same seed, the same packs")
+    add_seed(parser, metavar="N", what="the same seed gives the same packs")
     parser.add_argument("--unit", choices=sorted(UNITS), default="deal", help="one round a deal, or a whole game")
     parser.add_argument("--players", type=between(2, 8), default=0, metavar="N", help="seats, else one a bot")
     parser.add_argument("--concurrency", type=between(1, 1024), default=0, metavar="N", help="tables at a time")
@@ -83,8 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
         concurrency=arguments.concurrency,
         clock=ClockSettings(decision_ms=arguments.clock * 1000),
     )
-    if arguments.seed is not None:
-        plan.seed = arguments.seed
+    seed = read_seed(arguments, between(0, 2**64 - 1))
+    if seed is not None:
+        plan.seed = seed
     make_directory(arguments.records)
     line = ProgressLine()
 

@@ -15,17 +15,20 @@ from rummy500.v1.table_service_pb2 import AddBotRequest, CreateTableRequest, Get
 from rummy500_client.connection import Connection, new_secret
 from rummy500_client.displays import Display, JsonDisplay, TextDisplay
 from rummy500_client.errors import ClientError
+from rummy500_client.fair import DealCheck, new_entropy
 from rummy500_client.options import (
     Subparsers,
     add_json,
     add_rules,
     add_server,
     between,
+    bytes_of_hex,
     read_rules,
     read_seated_bot,
     token,
 )
 from rummy500_client.private_server import server_for
+from rummy500_client.seeds import add_seed, read_seed
 from rummy500_client.session import Left, Session
 from rummy500_client.state import SavedSeat, forget_seat, remember_seat, resume_command, saved_seats, state_directory
 
@@ -44,22 +47,10 @@ def add(subparsers: Subparsers) -> None:
         "--bots", metavar="NAME,…", default="", help=f"bots to seat, as easy,random or connected:NAME; or {NO_BOTS}"
     )
     parser.add_argument("--clock", type=between(1, 86_400), default=120, metavar="SECONDS", help="for one decision")
-    parser.add_argument(
-        "--seed", type=_seed, default=b"", metavar="HEX", help="64 hexadecimal digits, to repeat a game"
-    )
+    add_seed(parser, metavar="HEX", what="64 hexadecimal digits, to repeat a game")
     add_rules(parser)
     add_json(parser)
     parser.set_defaults(run=run)
-
-
-def _seed(text: str) -> bytes:
-    try:
-        seed = bytes.fromhex(text)
-    except ValueError:
-        seed = b""
-    if len(seed) != 32:
-        raise argparse.ArgumentTypeError("a seed is 64 hexadecimal digits")
-    return seed
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -67,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         seat = _saved(arguments)
         with server_for(seat.server, database=seat.database) as address:
             return _play(arguments, address, seat, is_resumed=True)
+    seed = read_seed(arguments, bytes_of_hex) or b""
     database = str(Path(arguments.database).absolute()) if arguments.database else ""
     if not arguments.server and not database:
         database = _database_for_a_game()
@@ -74,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with server_for(arguments.server, database=database) as address:
             with Connection(address, token=token()) as connection:
-                taken = _sit_down(arguments, connection, database)
+                taken = _sit_down(arguments, connection, database=database, seed=seed)
             return _play(arguments, address, taken, is_resumed=False)
     finally:
         if taken is None:  # there is nothing to come back to
@@ -97,8 +89,8 @@ def _database_for_a_game() -> str:
     return str(directory / "game.db")
 
 
-def _sit_down(arguments: argparse.Namespace, connection: Connection, database: str) -> SavedSeat:
-    table = arguments.join or _new_table(arguments, connection)
+def _sit_down(arguments: argparse.Namespace, connection: Connection, *, database: str, seed: bytes) -> SavedSeat:
+    table = arguments.join or _new_table(arguments, connection, seed=seed)
     seat = SavedSeat(
         server="" if database else connection.address,
         table=table,
@@ -107,10 +99,13 @@ def _sit_down(arguments: argparse.Namespace, connection: Connection, database: s
         secret=new_secret(),
         owner_token=connection.token,
         database=database,
+        entropy=new_entropy().hex(),
     )
     remember_seat(seat)
     try:
-        request = JoinTableRequest(table=table, name=seat.name, seat_secret=seat.secret)
+        request = JoinTableRequest(
+            table=table, name=seat.name, seat_secret=seat.secret, entropy=bytes.fromhex(seat.entropy)
+        )
         joined = connection.ask(connection.tables.JoinTable, request)
         seat = replace(seat, seat=joined.seat)
         remember_seat(seat)
@@ -129,7 +124,7 @@ def _user_name() -> str:
         return "you"
 
 
-def _new_table(arguments: argparse.Namespace, connection: Connection) -> str:
+def _new_table(arguments: argparse.Namespace, connection: Connection, *, seed: bytes) -> str:
     bots = _bots(arguments)
     players = arguments.players or max(2, len(bots) + 1)
     if len(bots) >= players:
@@ -139,7 +134,7 @@ def _new_table(arguments: argparse.Namespace, connection: Connection) -> str:
         seats=players,
         rules=rules,
         clock=ClockSettings(decision_ms=arguments.clock * 1000),
-        seed=arguments.seed,
+        seed=seed,
         request_id=new_secret(),
         start_when_full=True,
     )
@@ -173,12 +168,15 @@ def _play(arguments: argparse.Namespace, address: str, seat: SavedSeat, *, is_re
         shown = connection.ask(connection.tables.GetTable, GetTableRequest(table=seat.table), token=seat.secret)
         table = shown.table
         display.seated(table.name, seat.seat, [each.name for each in table.seats])
+        if table.from_seed:
+            display.note("the cards follow from a given seed: the game can be repeated, but it is no fair deal")
         _tell_free_seats(display, table, address)
         session = Session(
             connection,
             seat.table,
             secret=seat.secret,
             display=display,
+            check=DealCheck(table.name, shown.rules.pack, own=seat.seat, entropy=bytes.fromhex(seat.entropy)),
             past=table.sequence if is_resumed else 0,
             is_json=arguments.json,
         )

@@ -22,6 +22,7 @@ from rummy500.v1.table_service_pb2 import (
     ListTablesRequest,
 )
 from rummy500_client.connection import new_secret
+from rummy500_client.fair import new_entropy
 from rummy500_client.json_text import print_json
 from rummy500_client.options import (
     Subparsers,
@@ -29,6 +30,7 @@ from rummy500_client.options import (
     add_rules,
     add_server,
     between,
+    bytes_of_hex,
     connect,
     read_rules,
     read_seated_bot,
@@ -79,6 +81,13 @@ def _add_join(actions: Subparsers) -> None:
     parser.add_argument("table", metavar="TABLE")
     parser.add_argument("--name", required=True, help="the name that the others see")
     parser.add_argument("--seat", type=between(0, 7), default=None, metavar="N", help="else the lowest free one")
+    parser.add_argument(
+        "--entropy",
+        type=bytes_of_hex,
+        default=b"",
+        metavar="HEX",
+        help="64 hexadecimal digits of your own that every deal follows from too; else they are drawn here",
+    )
     add_server(parser)
     add_json(parser)
     parser.set_defaults(run=run_join)
@@ -131,9 +140,9 @@ def run_create(arguments: argparse.Namespace) -> int:
 
 
 def run_join(arguments: argparse.Namespace) -> int:
-    secret = new_secret()
+    secret, entropy = new_secret(), arguments.entropy or new_entropy()
     with connect(arguments) as connection:
-        request = JoinTableRequest(table=arguments.table, name=arguments.name, seat_secret=secret)
+        request = JoinTableRequest(table=arguments.table, name=arguments.name, seat_secret=secret, entropy=entropy)
         if arguments.seat is not None:
             request.seat = arguments.seat
         joined = connection.ask(connection.tables.JoinTable, request)
@@ -144,6 +153,7 @@ def run_join(arguments: argparse.Namespace) -> int:
             name=arguments.name,
             secret=secret,
             owner_token=connection.token,
+            entropy=entropy.hex(),
         )
     remember_seat(seat)
     if arguments.json:
@@ -161,6 +171,7 @@ def run_show(arguments: argparse.Namespace) -> int:
         return 0
     table = shown.table
     print(f"table {table.name}{f' ({table.title})' if table.title else ''}: {_state(table)}, {_rules(table)}")
+    print(f"  deals: {_deals(table)}")
     for seat in table.seats:
         print(f"  seat {seat.seat}: {_seat(seat)}{' (forfeited)' if seat.forfeited else ''}")
     print()
@@ -180,6 +191,14 @@ def run_close(arguments: argparse.Namespace) -> int:
 
 def _state(table: Table) -> str:
     return TableState.Name(table.state).removeprefix("TABLE_STATE_").lower()
+
+
+def _deals(table: Table) -> str:
+    if table.commitment:
+        return f"committed to as {table.commitment.hex()}"
+    if table.from_position:
+        return "none: it began from a position"
+    return "reproducible from a given seed" if table.from_seed else "not known"
 
 
 def _rules(table: Table) -> str:

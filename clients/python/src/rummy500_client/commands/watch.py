@@ -9,6 +9,7 @@ from rummy500.v1.play_service_pb2 import WatchResponse
 from rummy500.v1.table_service_pb2 import GetTableRequest
 from rummy500_client.connection import Connection
 from rummy500_client.displays import Display, JsonDisplay, TextDisplay
+from rummy500_client.fair import DealCheck
 from rummy500_client.options import Subparsers, add_json, add_server, server_address
 from rummy500_client.watching import ConnectionBack, ConnectionLost, Seen, TypedLine, WatchEnded, Watcher
 
@@ -24,20 +25,21 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     display: Display = JsonDisplay() if arguments.json else TextDisplay()
     with Connection(server_address(arguments)) as connection:
-        table = connection.ask(connection.tables.GetTable, GetTableRequest(table=arguments.table)).table
+        shown = connection.ask(connection.tables.GetTable, GetTableRequest(table=arguments.table))
+        table, check = shown.table, DealCheck(shown.table.name, shown.rules.pack)
         display.seated(table.name, None, [seat.name for seat in table.seats])
         seen: SimpleQueue[Seen] = SimpleQueue()
         watcher = Watcher(connection, table.name, seen)
         watcher.start()
         try:
-            while _show(display, seen.get()):
+            while _show(display, check, seen.get()):
                 pass
         finally:
             watcher.stop()
     return 0
 
 
-def _show(display: Display, seen: Seen) -> bool:
+def _show(display: Display, check: DealCheck, seen: Seen) -> bool:
     """Shows one thing; tells whether there is more to come."""
     match seen:
         case ConnectionLost(sentence):
@@ -49,18 +51,21 @@ def _show(display: Display, seen: Seen) -> bool:
         case TypedLine():
             pass
         case WatchResponse():
-            return _show_response(display, seen)
+            return _show_response(display, check, seen)
     return True
 
 
-def _show_response(display: Display, response: WatchResponse) -> bool:
+def _show_response(display: Display, check: DealCheck, response: WatchResponse) -> bool:
     match response.WhichOneof("kind"):
         case "snapshot":
             display.view(response.snapshot)
         case "events":
             for event in response.events.events:
+                checked = check.see(event)
                 if not event.HasField("game_won"):
                     display.event(event)
+                if checked is not None:
+                    display.deal_checked(checked)
         case "game_over":
             display.over(response.game_over.result)
             return False
