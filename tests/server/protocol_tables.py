@@ -1,23 +1,31 @@
-"""The tables of docs/protocol.md, made from the code that they describe.
+"""The tables of docs/protocol.md and docs/run-a-server.md, made from the code that they describe.
 
-`python -m tests.server.protocol_tables` writes them into the page, between their marks; a test compares.
+`python -m tests.server.protocol_tables` writes them into the pages, between their marks; a test compares.
 """
 
 from __future__ import annotations
 
+import asyncio
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
+
+from prometheus_client.metrics_core import Metric
 
 from rummy500_engine.cards import FACES, JOKER, cards_text
 from rummy500_engine.fair import commitment, round_secret, round_seed
 from rummy500_engine.refusals import Refusal
 from rummy500_engine.shuffle import seed_for, shuffle
 from rummy500_server.access import METHODS, role_words
+from rummy500_server.app import open_app
 from rummy500_server.identity import Role
+from rummy500_server.metrics import ServerMetrics
 from rummy500_server.settings import Settings, flag, text_of, variable
 from rummy500_server.status import Reason
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/protocol.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE, OPERATORS_PAGE = DOCS / "protocol.md", DOCS / "run-a-server.md"
 
 
 def errors() -> str:
@@ -100,6 +108,23 @@ def fair() -> str:
     return "\n\n".join(blocks)
 
 
+def metrics() -> str:
+    """Of a server that nobody has used yet."""
+
+    async def collected() -> list[Metric]:
+        with tempfile.TemporaryDirectory() as directory:
+            app = await open_app(Settings(port=0, database=f"{directory}/games.db"))
+            found = list(ServerMetrics(app, "1").collect())
+            await app.stop(drain_seconds=0)
+            return found
+
+    rows = []
+    for metric in asyncio.run(collected()):
+        suffix = {"counter": "_total", "info": "_info"}.get(metric.type, "")
+        rows.append(f"| `{metric.name}{suffix}` | {metric.type} | {metric.documentation} |")
+    return "\n".join(["| metric | type | what it is |", "| --- | --- | --- |", *rows])
+
+
 TABLES = {
     "errors": errors,
     "refusals": refusals,
@@ -110,9 +135,12 @@ TABLES = {
 }
 
 
-def filled(page: str) -> str:
+OPERATORS_TABLES = {"metrics": metrics}
+
+
+def filled(page: str, tables: Mapping[str, Callable[[], str]]) -> str:
     """The page with each table between its marks."""
-    for name, make in TABLES.items():
+    for name, make in tables.items():
         mark, end = f"<!-- {name} -->", "<!-- end -->"
         assert page.count(mark) == 1, f"the page must have the mark of {name} once"
         start = page.index(mark) + len(mark)
@@ -121,4 +149,5 @@ def filled(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text()))
+    PAGE.write_text(filled(PAGE.read_text(), TABLES))
+    OPERATORS_PAGE.write_text(filled(OPERATORS_PAGE.read_text(), OPERATORS_TABLES))

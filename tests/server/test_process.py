@@ -10,6 +10,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
@@ -18,10 +19,17 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tests.server.at_table import OWNER, Client, refused, secret_of
 from tests.server.running import ServerProcess, bearer, channel_to, environment, serve, server_process
+from tests.server.test_matches import plan
 
+from rummy500.v1 import card_pb2, match_service_pb2, match_service_pb2_grpc, play_service_pb2
 from rummy500.v1 import rules_service_pb2 as pb
 from rummy500.v1.rules_service_pb2_grpc import RulesServiceStub
+from rummy500_server.__main__ import main
+from rummy500_server.access import METHODS, PACKAGE
+
+SERVICES = [f"{PACKAGE}.{service}" for service in METHODS]
 
 
 async def refused_start(*flags: str, **more: str) -> str:
@@ -126,16 +134,59 @@ async def test_a_signal_stops_it_and_closes_the_database(tmp_path: Path, number:
     connection.close()
 
 
-async def test_while_it_drains_health_says_so_and_open_streams_have_their_time(tmp_path: Path) -> None:
+async def test_while_it_drains_health_says_so_of_every_service(tmp_path: Path) -> None:
     async with server_process(tmp_path / "games.db") as server, channel_to(server.address) as channel:
         health: Any = health_pb2_grpc.HealthStub(channel)
-        watch = health.Watch(health_pb2.HealthCheckRequest())
-        states = aiter(watch)
-        assert (await anext(states)).status == health_pb2.HealthCheckResponse.SERVING
+        watches = [health.Watch(health_pb2.HealthCheckRequest(service=name)) for name in ("", *SERVICES)]
+        states = [aiter(watch) for watch in watches]
+        assert {(await anext(each)).status for each in states} == {health_pb2.HealthCheckResponse.SERVING}
         server.signal(signal.SIGTERM)
-        assert (await anext(states)).status == health_pb2.HealthCheckResponse.NOT_SERVING
-        watch.cancel()
+        assert {(await anext(each)).status for each in states} == {health_pb2.HealthCheckResponse.NOT_SERVING}
+        for watch in watches:
+            watch.cancel()
         assert (await server.ended())[0] == 0
+
+
+async def test_a_stopping_server_tells_every_stream_and_keeps_every_game(tmp_path: Path) -> None:
+    async with server_process(tmp_path / "games.db") as server, channel_to(server.address) as channel:
+        client = Client.on(channel)
+        table = await client.playing("anna", "ben")
+        await client.act(table, "anna", "draw")
+        before = await client.view(table, "anna")
+        play = client.plays.Play(metadata=bearer(secret_of("ben")))
+        await play.write(play_service_pb2.PlayRequest(hello=play_service_pb2.Hello(name="ben")))
+        assert isinstance(await play.read(), play_service_pb2.PlayResponse)
+        matches: Any = match_service_pb2_grpc.MatchServiceStub(channel)
+        made = await matches.CreateMatch(
+            match_service_pb2.CreateMatchRequest(plan=plan(deals=1_000)), metadata=bearer(OWNER)
+        )
+        watch_match = matches.WatchMatch(match_service_pb2.WatchMatchRequest(match=made.match.name))
+        await watch_match.read()
+        async with client.watch(table) as watching:
+            await watching.next()
+            server.signal(signal.SIGTERM)
+            for call in (watching.call, play, watch_match):
+                with refused("DRAINING") as said:
+                    await read_to_the_end(call)
+                assert said.retries
+        began = time.monotonic()
+        assert (await server.ended())[0] == 0
+        assert time.monotonic() - began < 20
+    async with server_process(tmp_path / "games.db") as server, channel_to(server.address) as channel:
+        client = Client.on(channel)
+        assert await client.view(table, "anna") == before
+        await client.act(table, "anna", f"discard {card_name(before.legal_actions.discards[0])}")
+
+
+async def read_to_the_end(call: Any) -> None:
+    """Raises the error that the stream ended with."""
+    while await call.read() is not grpc.aio.EOF:
+        pass
+    await call
+
+
+def card_name(card: int) -> str:
+    return card_pb2.Card.Name(cast(Any, card)).removeprefix("CARD_")
 
 
 async def test_a_programs_server_tells_its_address_in_a_file_and_ends_with_the_program(tmp_path: Path) -> None:
@@ -193,6 +244,44 @@ async def test_no_token_is_logged(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in errors.splitlines()]
     assert token not in errors
     assert any(line["event"] == "request.refused" and line["method"] == "GetVariant" for line in lines)
+
+
+async def test_a_refused_call_is_logged_with_what_it_was_about(tmp_path: Path) -> None:
+    async with server_process(tmp_path / "games.db", "--log-format", "json") as server:
+        async with channel_to(server.address) as channel:
+            client = Client.on(channel)
+            table = await client.playing("anna", "ben")
+            with refused("NOT_YOUR_TURN"):
+                await client.act(table, "ben", "draw")
+            with refused("BAD_REQUEST"):
+                await client.act("t" * 1_000, "ben", "draw")
+        server.signal(signal.SIGTERM)
+        _, errors = await server.ended()
+    told, long = (line for line in map(json.loads, errors.splitlines()) if line["event"] == "request.refused")
+    assert (told["method"], told["table"], told["reason"]) == ("Act", table, "NOT_YOUR_TURN")
+    assert len(told["request"]) == 8
+    assert long["table"] == "t" * 64
+
+
+async def test_health_is_asked_from_the_command_line(
+    running: ServerProcess, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def health(*flags: str) -> tuple[int, str]:
+        status = await asyncio.to_thread(main, ["health", *flags])
+        return status, "".join(capsys.readouterr())
+
+    assert await health("--address", running.address) == (0, "SERVING\n")
+    assert await health("--address", running.address, "--service", SERVICES[0]) == (0, "SERVING\n")
+    none = await health("--address", running.address, "--service", "rummy500.v1.None")
+    assert none == (2, "rummy500-server: the server has no service 'rummy500.v1.None'\n")
+    status, told = await health("--address", "127.0.0.1:9", "--timeout", "2")
+    assert (status, told.partition(":")[0]) == (1, "UNAVAILABLE")
+    assert await health("--host-name", "x") == (
+        2,
+        "rummy500-server: --cert, --key and --host-name are for TLS: give --ca too\n",
+    )
+    missing = "rummy500-server: none.pem cannot be read: No such file or directory\n"
+    assert await health("--ca", "none.pem") == (2, missing)
 
 
 async def test_an_address_of_ipv6_is_served(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ import structlog
 
 from rummy500_server.admin import AdminPort
 from rummy500_server.app import App, open_app
-from rummy500_server.commands import backup, check, export, inspect, prune, tables, token
+from rummy500_server.commands import backup, check, export, health, inspect, prune, tables, token
 from rummy500_server.door import Door
 from rummy500_server.journal_file import JournalUnusable
 from rummy500_server.listening import CannotListen, verify_can_listen
@@ -32,11 +32,15 @@ from rummy500_server.logs import configure_logs
 from rummy500_server.settings import BadSetting, Settings, add_flags, read_settings
 from rummy500_server.stalled import StalledTables
 from rummy500_server.tokens import BadTokenFile
+from rummy500_server.tracing import Tracing, tracing_from
 from rummy500_server.watchdog import Watchdog
 
 SWITCH_INTERVAL = 0.0005
 """Seconds after which the loop lets the journal's thread have the interpreter; the default of 0.005 would delay every
 commit under load."""
+
+LONGEST_STOP = 10.0
+"""Seconds after draining; a disk that does not answer holds nobody up for longer."""
 
 COLLECT_AFTER = (50_000, 20, 50)
 """Objects made until the collector looks for cycles. There are next to none, and every look goes through all tables in
@@ -54,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run_server(arguments: argparse.Namespace) -> int:
     try:
         settings = read_settings(vars(arguments), os.environ)
+        tracing = None if arguments.print_config else tracing_from(os.environ)
     except BadSetting as error:
         return _complain(str(error))
     if arguments.print_config:
@@ -63,7 +68,7 @@ def _run_server(arguments: argparse.Namespace) -> int:
     sys.setswitchinterval(SWITCH_INTERVAL)
     gc.set_threshold(*COLLECT_AFTER)
     try:
-        asyncio.run(_serve(settings, ready_file=arguments.ready_file, with_stdin=arguments.exit_with_stdin))
+        asyncio.run(_serve(settings, tracing, ready_file=arguments.ready_file, with_stdin=arguments.exit_with_stdin))
     except (JournalUnusable, CannotListen, BadTokenFile, OSError) as error:
         return _complain(str(error))
     return 0
@@ -83,23 +88,27 @@ def _parser() -> argparse.ArgumentParser:
         help="stop when standard input ends, as for a server started by a program",
     )
     serve.set_defaults(run=_run_server)
-    for command in (tables, inspect, check, export, backup, prune, token):
+    for command in (tables, inspect, check, export, backup, prune, health, token):
         command.add(commands)
     return parser
 
 
-async def _serve(settings: Settings, *, ready_file: Path | None, with_stdin: bool) -> None:
+async def _serve(settings: Settings, tracing: Tracing | None, *, ready_file: Path | None, with_stdin: bool) -> None:
     verify_can_listen(settings)  # before there is a database that nobody needs
     watchdog = Watchdog(settings.stall_seconds, StalledTables(settings))
     watchdog.start()
     try:
-        await _serve_watched(settings, ready_file=ready_file, with_stdin=with_stdin)
+        await _serve_watched(settings, tracing, ready_file=ready_file, with_stdin=with_stdin)
     finally:
         watchdog.end()
+        if tracing is not None:
+            await asyncio.to_thread(tracing.stop)
 
 
-async def _serve_watched(settings: Settings, *, ready_file: Path | None, with_stdin: bool) -> None:
-    app = await open_app(settings)
+async def _serve_watched(
+    settings: Settings, tracing: Tracing | None, *, ready_file: Path | None, with_stdin: bool
+) -> None:
+    app = await open_app(settings, tracing=tracing)
     stopping = asyncio.Event()
     signals = _Signals(stopping, app.door)
     try:
@@ -124,8 +133,17 @@ async def _serve_watched(settings: Settings, *, ready_file: Path | None, with_st
 async def _stop(app: App, signals: _Signals) -> None:
     seconds = 0.0 if signals.is_hasty else app.settings.drain_ms / 1000
     log.info("server.draining", reason=signals.reason, seconds=seconds)
+    bound = threading.Timer(seconds + LONGEST_STOP, _give_up)
+    bound.daemon = True
+    bound.start()
     await app.stop(drain_seconds=seconds)
+    bound.cancel()
     log.info("server.stopped")
+
+
+def _give_up() -> None:
+    log.critical("server.stop_held_up", seconds=LONGEST_STOP)
+    os._exit(1)  # what was answered is durable
 
 
 class _Signals:

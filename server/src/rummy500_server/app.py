@@ -52,6 +52,7 @@ from rummy500_server.settings import IN_MEMORY, Settings
 from rummy500_server.stalled import StalledTables
 from rummy500_server.tally import Tally
 from rummy500_server.tokens import Tokens
+from rummy500_server.tracing import Tracing
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -121,7 +122,13 @@ class App:
         await self.journal.close()
 
 
-async def open_app(settings: Settings, *, catalog: Catalog | None = None, timer: Timer | None = None) -> App:
+async def open_app(
+    settings: Settings,
+    *,
+    catalog: Catalog | None = None,
+    timer: Timer | None = None,
+    tracing: Tracing | None = None,
+) -> App:
     """Builds a server that does not listen yet; `timer` is what its tables' clocks go by. Raises JournalUnusable
     or BadTokenFile."""
     tokens = Tokens(Path(settings.tokens)) if settings.tokens else None
@@ -132,6 +139,9 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None, timer:
         journal = SqliteJournal(*file)
     usage = Usage(requests_per_second=settings.requests_per_second, streams=settings.streams_per_principal)
     tally = Tally()
+    interceptors: list[grpc.aio.ServerInterceptor] = [AroundEveryMethod(usage, tally, door)]
+    if tracing is not None:
+        interceptors.insert(0, tracing.interceptor)
     app = App(
         settings=settings,
         catalog=catalog or Catalog(),
@@ -140,7 +150,7 @@ async def open_app(settings: Settings, *, catalog: Catalog | None = None, timer:
         usage=usage,
         tally=tally,
         door=door,
-        grpc_server=grpc.aio.server(interceptors=[AroundEveryMethod(usage, tally, door)], options=_options(settings)),
+        grpc_server=grpc.aio.server(interceptors=interceptors, options=_options(settings)),
         health=health.aio.HealthServicer(),
     )
     app.on_stop(_every(SWEEP_SECONDS, journal.forget_expired))

@@ -12,7 +12,7 @@ from pathlib import Path
 from rummy500_server.creation import Creation
 from rummy500_server.games import GAME, FinishedGame
 from rummy500_server.journal_file import JournalUnusable, sentence_of, verify_ours
-from rummy500_server.lobby import OPEN_TABLE, TABLE
+from rummy500_server.lobby import BROKEN_TABLE, OPEN_TABLE, TABLE
 from rummy500_server.match import MatchDocument
 from rummy500_server.matches import MATCH
 
@@ -121,11 +121,16 @@ class Archive:
         assert creation is not None
         lines = self.lines(name)
         entries = [line.decode().split("\t") for line in lines if not line.startswith(_ACTIONS)]
-        kinds, is_unfinished = {entry[0] for entry in entries}, self._document(OPEN_TABLE, name) is not None
-        has_game = self._document(GAME, creation.record or name) is not None
+        kinds = {entry[0] for entry in entries}
+        if self._document(BROKEN_TABLE, name) is not None:
+            state = StoredState.BROKEN
+        elif self._document(OPEN_TABLE, name) is not None:
+            state = StoredState.PLAYING if "start" in kinds else StoredState.OPEN
+        else:
+            state = StoredState.CLOSED if "close" in kinds else StoredState.FINISHED
         return StoredTable(
             creation=creation,
-            state=_state(kinds, is_unfinished=is_unfinished, has_game=has_game),
+            state=state,
             players=_players(creation, entries),
             entries=len(lines),
             size=sum(map(len, lines)),
@@ -153,14 +158,6 @@ class Archive:
             self._connection.backup(copy)
         finally:
             copy.close()
-
-
-def _state(kinds: set[str], *, is_unfinished: bool, has_game: bool) -> StoredState:
-    if is_unfinished:
-        return StoredState.PLAYING if "start" in kinds else StoredState.OPEN
-    if "close" in kinds:
-        return StoredState.CLOSED
-    return StoredState.FINISHED if has_game else StoredState.BROKEN
 
 
 def _players(creation: Creation, entries: list[list[str]]) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ _Context = grpc.aio.ServicerContext[Any, Any]
 if TYPE_CHECKING:
     _Handler = grpc.RpcMethodHandler[Any, Any]
 _SERVICES_OF_GRPC = ("/grpc.",)
+_LONGEST_TOLD = 64
 
 
 class Unreadable:
@@ -78,7 +79,7 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
                 self._enter(method, context)
                 return await inner(_readable(request), context)
             except Exception as error:
-                await self._refuse(error, method, context)
+                await self._refuse(error, request, method, context)
 
         return answer
 
@@ -100,7 +101,7 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
                     else:
                         await inner(_readable(request), context)
             except Exception as error:
-                await self._refuse(error, method, context)
+                await self._refuse(error, request, method, context)
             finally:
                 self._tally.streams[name] -= 1
 
@@ -122,7 +123,7 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
             self._usage.request(name)
         return name
 
-    async def _refuse(self, error: Exception, method: str, context: _Context) -> None:
+    async def _refuse(self, error: Exception, request: Any, method: str, context: _Context) -> None:
         """Ends the call with the status of the error. What no caller can cause is ours: logged, and INTERNAL."""
         if isinstance(error, grpc.aio.AbortError):
             raise error
@@ -130,13 +131,19 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
             self._tally.variant_errors[error.distribution] += 1
         rejection = rejection_of(error)
         if rejection is None:
-            log.error("request.failed", exc_info=error)
+            log.error("request.failed", exc_info=error, **_about(request))
             self._tally.rejected_calls[_told(method), grpc.StatusCode.INTERNAL.name, ""] += 1
             await context.abort(grpc.StatusCode.INTERNAL, "the server made a mistake; it is in its log")
             return
-        log.info("request.refused", reason=rejection.reason, sentence=rejection.sentence)
+        log.info("request.refused", reason=rejection.reason, sentence=rejection.sentence, **_about(request))
         self._tally.rejected_calls[_told(method), rejection.code.name, rejection.reason] += 1
         await context.abort(rejection.code, rejection.sentence, trailing_metadata=rejection.trailers())
+
+
+def _about(request: Any) -> dict[str, str]:
+    """What a request names, for its log line; a name may be anything that somebody sent."""
+    found = {name: getattr(request, name, None) for name in ("table", "match", "record")}
+    return {name: value[:_LONGEST_TOLD] for name, value in found.items() if isinstance(value, str) and value}
 
 
 def _told(method: str) -> str:

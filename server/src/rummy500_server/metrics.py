@@ -43,95 +43,67 @@ class ServerMetrics(Collector):
     def _standing(self) -> Iterator[Metric]:
         app, tally = self._app, self._app.tally
         tables = Counter(app.lobby.unfinished_states())
-        yield _gauges(
-            "rummy500_tables", "Tables that are not over.", "state", {s.value: tables[s] for s in _OPEN_STATES}
-        )
-        yield _counters(
-            "rummy500_tables_over",
-            "Tables that came to their end, by how.",
-            ("termination",),
-            tally.tables_over.items(),
-        )
+        states = {state.value: tables[state] for state in _OPEN_STATES}
+        yield _gauges("rummy500_tables", "state", states, "Tables that are not over, by state.")
+        over = "Tables that came to their end, by termination."
+        yield _counters("rummy500_tables_over", "termination", tally.tables_over, over)
         matches = Counter(match.document.state for match in app.matches.all())
-        names = {state.value: matches[state] for state in MatchState}
-        yield _gauges("rummy500_matches", "Matches that are kept.", "state", names)
+        states = {state.value: matches[state] for state in MatchState}
+        yield _gauges("rummy500_matches", "state", states, "Matches that are kept, by state.")
         connected = len(tuple(app.connected.all()))
         yield GaugeMetricFamily("rummy500_connected_bots", "Bots that are connected over Play.", connected)
-        yield _gauges("rummy500_streams", "Streams that are open.", "method", tally.streams)
+        yield _gauges("rummy500_streams", "method", tally.streams, "Streams that are open, by method.")
 
     def _decisions(self) -> Iterator[Metric]:
         tally = self._app.tally
         made = {"client": tally.thinking.times, "builtin": tally.own_bots.times}
-        yield _counters("rummy500_decisions", "Decisions that were taken in, by who made them.", ("by",), made.items())
+        yield _counters("rummy500_decisions", "by", made, "Decisions that were taken in, by `client` or `builtin`.")
         yield _histogram(
             "rummy500_thinking_seconds",
-            "Time that a decision is charged with, of seats that clients play.",
             tally.thinking,
             MILLISECONDS,
-            unit=1e-3,
+            1e-3,
+            "Time that a decision is charged with, of seats that clients play.",
         )
         yield _histogram(
             "rummy500_decision_latency_seconds",
-            "The server's own part of a decision: from its arrival to its being durable and so answered.",
             tally.answered,
             MICROSECONDS,
-            unit=1e-6,
+            1e-6,
+            "The server's own part of a decision: from its arrival to its being durable and so answered.",
         )
-        yield _counters(
-            "rummy500_refused_actions", "Actions that the rules refused.", ("reason",), tally.refused_actions.items()
-        )
-        yield _counters(
-            "rummy500_rejected_decisions",
-            "Decisions on Play streams that were not played: late, malformed, or of no seat.",
-            ("reason",),
-            tally.rejected_decisions.items(),
-        )
-        yield _counters(
-            "rummy500_clock_finished_turns",
-            "Turns that the clock played to their end for a seat.",
-            ("reason",),
-            tally.finished_turns.items(),
-        )
-        yield _counters(
-            "rummy500_forfeits", "Seats that forfeited their game.", ("termination",), tally.forfeits.items()
-        )
+        refused = "Actions that the rules refused, by reason."
+        yield _counters("rummy500_refused_actions", "reason", tally.refused_actions, refused)
+        rejected = "Decisions on Play streams that were not played, by reason: late, malformed, or of no seat."
+        yield _counters("rummy500_rejected_decisions", "reason", tally.rejected_decisions, rejected)
+        finished = "Turns that the clock played to their end for a seat, by reason."
+        yield _counters("rummy500_clock_finished_turns", "reason", tally.finished_turns, finished)
+        forfeits = "Seats that forfeited their game, by termination."
+        yield _counters("rummy500_forfeits", "termination", tally.forfeits, forfeits)
 
     def _calls(self) -> Iterator[Metric]:
         tally = self._app.tally
-        yield _counters("rummy500_calls", "Calls that came, streams too.", ("method",), tally.calls.items())
-        yield _counters(
-            "rummy500_rejected_calls",
-            "Calls and streams that ended with an error.",
-            ("method", "code", "reason"),
-            tally.rejected_calls.items(),
-        )
-        slow = [(method, times) for (method, _, reason), times in tally.rejected_calls.items() if reason == _SLOW]
-        yield _counters("rummy500_slow_readers", "Streams that were cut off: read too slowly.", ("method",), slow)
-        yield _counters(
-            "rummy500_variant_errors",
-            "Hooks of variants that raised or answered nonsense.",
-            ("distribution",),
-            tally.variant_errors.items(),
-        )
+        yield _counters("rummy500_calls", "method", tally.calls, "Calls that came, streams too, by method.")
+        rejected = "Calls and streams that ended with an error, by method, code and reason."
+        yield _counters("rummy500_rejected_calls", "method code reason", tally.rejected_calls, rejected)
+        slow = {method: times for (method, _, reason), times in tally.rejected_calls.items() if reason == _SLOW}
+        cut_off = "Streams that were cut off because they were read too slowly, by method."
+        yield _counters("rummy500_slow_readers", "method", slow, cut_off)
+        broken = "Hooks of variants that raised or answered nonsense, by distribution."
+        yield _counters("rummy500_variant_errors", "distribution", tally.variant_errors, broken)
 
     def _journal(self) -> Iterator[Metric]:
         tally = self._app.tally
-        yield _histogram(
-            "rummy500_commit_duration_seconds",
-            "Time until a group commit of tables is durable.",
-            tally.commits,
-            MICROSECONDS,
-            unit=1e-6,
-        )
-        yield _histogram(
-            "rummy500_commit_entries", "Entries of tables in one group commit.", tally.entries, ENTRIES, unit=1
-        )
+        commits = "Time until a group commit of tables is durable."
+        yield _histogram("rummy500_commit_duration_seconds", tally.commits, MICROSECONDS, 1e-6, commits)
+        entries = "Entries of tables in one group commit."
+        yield _histogram("rummy500_commit_entries", tally.entries, ENTRIES, 1, entries)
         lost = CounterMetricFamily("rummy500_lost_commits", "Group commits that the journal could not keep.")
         lost.add_metric([], tally.lost_commits)
         yield lost
         if self._app.settings.database != IN_MEMORY:
             sizes = _sizes(Path(self._app.settings.database))
-            yield _gauges("rummy500_journal_bytes", "Size of the database's files.", "file", sizes)
+            yield _gauges("rummy500_journal_bytes", "file", sizes, "Size of the database's files, by file.")
 
 
 def registry_of(metrics: Iterable[Metric]) -> CollectorRegistry:
@@ -157,7 +129,7 @@ def _sizes(database: Path) -> dict[str, int]:
     return {name: path.stat().st_size for name, path in files.items() if path.exists()}
 
 
-def _gauges(name: str, sentence: str, label: str, values: Mapping[str, float]) -> Metric:
+def _gauges(name: str, label: str, values: Mapping[str, float], sentence: str) -> Metric:
     family = GaugeMetricFamily(name, sentence, labels=[label])
     for value, number in values.items():
         family.add_metric([value], number)
@@ -165,16 +137,16 @@ def _gauges(name: str, sentence: str, label: str, values: Mapping[str, float]) -
 
 
 def _counters(
-    name: str, sentence: str, labels: tuple[str, ...], values: Iterable[tuple[str | tuple[str, ...], int]]
+    name: str, labels: str, values: Mapping[str, int] | Mapping[tuple[str, str, str], int], sentence: str
 ) -> Metric:
-    """The value of one label is a text, those of several a tuple in their order."""
-    family = CounterMetricFamily(name, sentence, labels=labels)
-    for value, number in values:
+    """`labels` are parted by spaces."""
+    family = CounterMetricFamily(name, sentence, labels=labels.split())
+    for value, number in values.items():
         family.add_metric([value] if isinstance(value, str) else value, number)
     return family
 
 
-def _histogram(name: str, sentence: str, spread: Spread, powers: range, *, unit: float) -> Metric:
+def _histogram(name: str, spread: Spread, powers: range, unit: float, sentence: str) -> Metric:
     """Buckets up to 2**power, in units of `unit`."""
     buckets = [(repr(float(2**power * unit)), float(sum(spread.counts[: power + 1]))) for power in powers]
     buckets.append(("+Inf", float(spread.times)))

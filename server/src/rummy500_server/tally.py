@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-WIDEST = 48
+WIDEST = 64
+"""Bits of the largest number that is counted."""
 
 
 class Spread:
@@ -14,11 +15,11 @@ class Spread:
     __slots__ = ("counts", "sum")
 
     def __init__(self) -> None:
-        self.counts = [0] * WIDEST
+        self.counts = [0] * (WIDEST + 1)
         self.sum = 0
 
     def observe(self, number: int, times: int = 1) -> None:
-        self.counts[min(number.bit_length(), WIDEST - 1)] += times
+        self.counts[number.bit_length()] += times
         self.sum += number * times
 
     @property
