@@ -178,6 +178,37 @@ async def test_a_stopping_server_tells_every_stream_and_keeps_every_game(tmp_pat
         await client.act(table, "anna", f"discard {card_name(before.legal_actions.discards[0])}")
 
 
+HELD_UP = """
+import asyncio
+from rummy500_server import __main__
+from rummy500_server.commands import serve
+
+async def never_done():
+    await asyncio.Event().wait()
+
+async def opened(*arguments, **more):
+    app = await open_app(*arguments, **more)
+    app.on_stop(never_done)
+    return app
+
+open_app, serve.open_app, serve.LONGEST_STOP = serve.open_app, opened, 0.2
+__main__.main(["serve", "--port", "0", "--database", ":memory:", "--log-format", "json"])
+"""
+
+
+async def test_a_stop_that_is_held_up_is_cut_short() -> None:
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HELD_UP, stdout=pipe, stderr=pipe, env=environment()
+    )
+    assert process.stdout is not None
+    assert (await process.stdout.readline()).startswith(b"listening on ")
+    process.send_signal(signal.SIGTERM)
+    _, errors = await process.communicate()
+    assert process.returncode == 1
+    assert json.loads(errors.splitlines()[-1])["event"] == "server.stop_held_up"
+
+
 async def read_to_the_end(call: Any) -> None:
     """Raises the error that the stream ended with."""
     while await call.read() is not grpc.aio.EOF:

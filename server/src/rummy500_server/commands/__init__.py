@@ -1,1 +1,1 @@
-"""The commands of `rummy500-server` beside `serve`: each module has `add(commands)`, which adds one subcommand."""
+"""The commands of `rummy500-server`: each module has `add(commands)`, which adds one subcommand."""
