@@ -8,7 +8,7 @@ import random
 import pytest
 from tests.engine.tables import rules_of, variant
 
-from rummy500_engine.cards import hand_of
+from rummy500_engine.cards import JOKER, hand_of
 from rummy500_engine.cover import Cover
 from rummy500_engine.finish import Search, TurnState
 from rummy500_engine.melds import Meld
@@ -24,6 +24,9 @@ TABLES: dict[str, Plugin | None] = {
     "two packs, equal cards in sets": variant("v", pack=Pack(decks=2), sets=Sets(4, True)),
     "two packs, sets without limit": variant("v", pack=Pack(decks=2), sets=Sets(None, True)),
     "three packs": variant("v", pack=Pack(decks=3)),
+    "jokers": variant("v", pack=Pack(jokers=2)),
+    "two packs with jokers": variant("v", pack=Pack(decks=2, jokers=1)),
+    "two packs with jokers, sets without limit": variant("v", pack=Pack(decks=2, jokers=2), sets=Sets(None, True)),
     "low aces": variant("v", ace_ends=AceEnds.LOW_ONLY),
     "high aces": variant("v", ace_ends=AceEnds.HIGH_ONLY),
 }
@@ -32,7 +35,7 @@ TABLES: dict[str, Plugin | None] = {
 def state_of(rules: Rules, dice: random.Random) -> TurnState:
     """A hand of few ranks, so that its cards have to do with each other, some of it owed, and melds on the table."""
     ranks = range(dice.choice((5, 9, 13)))
-    pack = [card for card in rules.pack if card % 16 in ranks or dice.random() < 0.2]
+    pack = [card for card in rules.pack if card == JOKER or card % 16 in ranks or dice.random() < 0.2]
     dice.shuffle(pack)
     melds: list[Meld] = []
     for _ in range(dice.randint(0, 2)):
@@ -41,8 +44,9 @@ def state_of(rules: Rules, dice: random.Random) -> TurnState:
             for card in laid.cards:
                 pack.remove(card)
             melds.append(rules.catalogue.meld(len(melds) + 1, rules.catalogue.readings(laid)[0], 0))
-    hand = pack[: dice.randint(4, 14)]
-    owed = dice.sample(hand, dice.randint(1, min(6, len(hand)))) if hand else []
+    hand = sorted(pack[: dice.randint(5, 14)])
+    naturals = [card for card in hand if card != JOKER]
+    owed = dice.sample(naturals, dice.randint(1, min(6, len(naturals))))
     return TurnState(
         seat=0, hand=hand_of(hand), must=hand_of(owed), target=None, banned=None, melds=tuple(melds), melded=True
     )

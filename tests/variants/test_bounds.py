@@ -9,16 +9,19 @@ import random
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from types import FrameType
 
 import pytest
 
 from rummy500_catalog import Catalog
-from rummy500_engine.cards import JOKER, hand_of, without
+from rummy500_engine.actions import Call
+from rummy500_engine.calls import CallScope, CallTerms, LegalCalls
+from rummy500_engine.cards import JOKER, cards_of, hand_of, without
 from rummy500_engine.legal import LISTED_AT_MOST
 from rummy500_engine.round import Round
 from rummy500_engine.rules import Rules
-from rummy500_engine.terms import Phase
+from rummy500_engine.terms import Phase, Poll
 
 MOST_CALLS = 40_000
 POSITIONS = 5
@@ -82,6 +85,55 @@ def test_listing_takes_bounded_work(table: str, phase: Phase) -> None:
         assert 0 < len(listed) <= LISTED_AT_MOST
         again = crowded(rules, phase, random.Random(number))
         assert calls_of(partial(again.legal_actions, 0)) < MOST_CALLS
+
+
+@pytest.mark.parametrize("table", ["three packs", "large sets"])
+def test_listing_while_five_cards_are_owed_takes_bounded_work(table: str) -> None:
+    rules = rules_of(table)
+    for number in range(POSITIONS):
+        round = crowded(rules, Phase.PLAY, random.Random(number))
+        owed = [card for card in cards_of(round.hands[0]) if card != JOKER]
+        round.must_use = hand_of(random.Random(number).sample(owed, 5))
+        round.target = cards_of(round.must_use)[0]
+        assert calls_of(partial(round.legal_actions, 0)) < 4 * MOST_CALLS
+
+
+@pytest.mark.parametrize("table", ["three packs", "large sets"])
+def test_takes_that_owe_every_card_take_bounded_work(table: str) -> None:
+    rules = rules_of(table)
+    for number in range(2):
+        round = crowded(rules, Phase.DRAW, random.Random(number))
+        round.stock = []
+        assert calls_of(partial(round.legal_actions, 0)) < 20 * MOST_CALLS
+
+
+@pytest.mark.parametrize("stock", [True, False], ids=["stock", "no stock"])
+def test_a_call_is_legal_where_it_is_listed(stock: bool) -> None:
+    """Whether one call is among the legal ones is found without the others."""
+    rules, found = rules_of("three packs"), 0
+    for number in range(2):
+        round = crowded(rules, Phase.DRAW, random.Random(number))
+        hand = cards_of(round.hands[0])[::3]
+        round.hands[0], round.pile = hand_of([*hand, JOKER]), round.pile[:12]
+        round.stock = round.stock if stock else []
+        round.phase = Phase.POLL
+        round.poll = Poll(variant="v", name="call", card=round.pile[-1], by=1, asked=(0,), seconds=5)
+        with_hand = CallTerms(CallScope.WITH_HAND)
+        asked = {*LegalCalls(round, 0, with_hand), *LegalCalls(round, 0, CallTerms())}
+        for terms in (with_hand, CallTerms(), CallTerms(CallScope.TOP), CallTerms(CallScope.WITH_HAND, card_only=True)):
+            listed = LegalCalls(round, 0, terms)
+            assert {call for call in asked if call in listed} == {*listed} & asked
+            found += len(listed) - 1
+    assert found > 100
+
+
+def test_calls_with_a_crowded_hand_take_bounded_work() -> None:
+    rules = rules_of("three packs")
+    round = crowded(rules, Phase.DRAW, random.Random(0))
+    listed = LegalCalls(round, 0, CallTerms(CallScope.WITH_HAND))
+    assert calls_of(lambda: [*islice(listed, LISTED_AT_MOST)]) < 4 * MOST_CALLS
+    call = next(call for call in listed if isinstance(call, Call) and call.with_cards)
+    assert calls_of(lambda: call in listed) < 500
 
 
 def test_the_hand_of_the_bounds_is_forty_cards_and_four_jokers() -> None:

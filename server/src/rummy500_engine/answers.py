@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, get_args, overload
 
 from rummy500_engine.actions import Action, VariantAction
 from rummy500_engine.events import (
@@ -26,6 +26,35 @@ _ACTIONS = get_args(Action)
 
 Verifier = Callable[[str, Table, Any], str]
 """(variant, table, answer) -> what is wrong with the answer, or nothing."""
+
+
+class Listing(Sequence[Action]):
+    """Actions that the engine makes one by one when they are asked for, because there may be very many. Whoever makes
+    one says how to go through them, and whether an action is among them."""
+
+    def __bool__(self) -> bool:
+        return next(iter(self), None) is not None
+
+    def __len__(self) -> int:
+        return sum([1 for _ in self])
+
+    @overload
+    def __getitem__(self, at: int) -> Action: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Action]: ...
+
+    def __getitem__(self, at: int | slice) -> Action | Sequence[Action]:
+        return tuple(iter(self))[at]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(iter(self)) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(iter(self)))
+
+    def __repr__(self) -> str:
+        return repr(tuple(iter(self)))
 
 
 def problem_of(hook: str, *, variant: str, table: Table, answer: Any) -> str:
@@ -79,7 +108,7 @@ def _own_actions(variant: str, table: Table, answer: Any) -> str:
 
 
 def _poll_actions(variant: str, table: Table, answer: Any) -> str:
-    return _listing_of(_ACTIONS, answer)
+    return "" if isinstance(answer, Listing) else _listing_of(_ACTIONS, answer)
 
 
 def _events(variant: str, table: Table, answer: Any) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from rummy500_engine.actions import Call, LayMeld, LayOff
-from rummy500_engine.cards import JOKER, Card, add, cards_of, hand_of
+from rummy500_engine.actions import PASS, Action, Call, LayMeld, LayOff
+from rummy500_engine.answers import Listing
+from rummy500_engine.cards import JOKER, Card, Mask, add, cards_of, hand_of, holds
 from rummy500_engine.events import DrewFromStock, Event, LaidOff, Melded, PollClosed, TookFromPile, TurnPassed
 from rummy500_engine.finish import can_lay_off_on, fits_some_meld
 from rummy500_engine.restrictions import Fit, finishes_by_play, veto
@@ -60,16 +62,51 @@ def is_anything_callable(round: Round, terms: CallTerms) -> bool:
     return bool(catalogue.meldable(pile)) or next(catalogue.joker_melds(pile), None) is not None
 
 
-def legal_calls(round: Round, seat: int, terms: CallTerms) -> list[Call]:
-    """The calls that the seat may make on the pile as it lies, in canonical form, the top card first."""
-    pile = round.pile
-    lowest = len(pile) - 1 if terms.top_only else 0
-    return [
-        call
-        for index in range(len(pile) - 1, lowest - 1, -1)
-        for call in (*_lay_off_calls(round, seat, index), *_meld_calls(round, seat, index, terms))
-        if _is_valid(round, seat, call, terms)
-    ]
+class LegalCalls(Listing):
+    """The answers that the seat may give while the pile lies as it does: its calls in canonical form, the top card
+    first, and to pass. With cards of the hand there may be very many: each is made when it is asked for, and whether
+    one is among them is found out without the others."""
+
+    def __init__(self, round: Round, seat: int, terms: CallTerms) -> None:
+        self._round, self._seat, self._terms = round, seat, terms
+        self._lowest = len(round.pile) - 1 if terms.top_only else 0
+
+    def __iter__(self) -> Iterator[Action]:
+        round, seat, terms = self._round, self._seat, self._terms
+        for index in range(len(round.pile) - 1, self._lowest - 1, -1):
+            for call in chain(_lay_off_calls(round, seat, index), _meld_calls(round, seat, index, terms)):
+                if _is_valid(round, seat, call, terms):
+                    yield call
+        yield PASS
+
+    def __contains__(self, answer: object) -> bool:
+        return answer == PASS or (isinstance(answer, Call) and self._is_legal(answer))
+
+    def _is_legal(self, call: Call) -> bool:
+        round, terms = self._round, self._terms
+        index = index_of(round, call)
+        if index is None or index < self._lowest or canonical_call(round, call) != call:
+            return False
+        if call.with_cards:
+            meld = meld_of(call)
+            if terms.scope is CallScope.TOP or not holds(_callable(round, self._seat, index, terms), meld.cards):
+                return False
+            if len(round.rules.catalogue.readings(meld)) != 1:
+                return False
+        elif not 1 <= call.meld <= len(round.melds) or not can_lay_off_on(
+            round.rules, self._seat, round.melds[call.meld - 1]
+        ):
+            return False
+        return _is_valid(round, self._seat, call, terms)
+
+
+def _callable(round: Round, seat: int, index: int, terms: CallTerms) -> Mask:
+    """The cards of which a meld may be called, with the card at this place of the pile among them."""
+    cards = hand_of(round.pile[index : index + 1] if terms.card_only else round.pile[index:])
+    if terms.scope is CallScope.WITH_HAND:
+        for held in cards_of(round.hands[seat]):
+            cards = add(cards, held)
+    return cards
 
 
 def _place(round: Round, index: int) -> int:
@@ -94,12 +131,9 @@ def _meld_calls(round: Round, seat: int, index: int, terms: CallTerms) -> Iterat
     if terms.scope is CallScope.TOP:
         return
     card, place = round.pile[index], _place(round, index)
-    cards = hand_of(round.pile[index : index + 1] if terms.card_only else round.pile[index:])
-    if terms.scope is CallScope.WITH_HAND:
-        for held in cards_of(round.hands[seat]):
-            cards = add(cards, held)
+    cards = _callable(round, seat, index, terms)
     catalogue = round.rules.catalogue
-    for meld in (*catalogue.natural_melds(cards), *catalogue.joker_melds(cards)):
+    for meld in chain(catalogue.natural_melds(cards), catalogue.joker_melds(cards, beside=card)):
         if card in meld.cards:
             yield called_meld(card, place, meld)
 
@@ -189,13 +223,12 @@ def _is_valid(round: Round, seat: int, call: Call, terms: CallTerms) -> bool:
     play: LayMeld | LayOff
     if call.with_cards:
         play = meld_of(call)
-        shape = rules.catalogue.readings(play)[0]
         first = rules.first_meld
-        points = round.points_of(rules.catalogue.meld(1, shape, seat))
-        takes_turn = terms.takes_turn and round.ending is None
-        at_once = first.single or not takes_turn
-        if first.minimum and at_once and not round.opened[seat] and points < first.minimum:
-            return False
+        at_once = first.single or not (terms.takes_turn and round.ending is None)
+        if first.minimum and at_once and not round.opened[seat]:
+            shape = rules.catalogue.readings(play)[0]
+            if round.points_of(rules.catalogue.meld(1, shape, seat)) < first.minimum:
+                return False
     else:
         fit = _fit(round, call)
         if fit is None or (rules.first_meld.required and not round.opened[seat]):
@@ -203,6 +236,8 @@ def _is_valid(round: Round, seat: int, call: Call, terms: CallTerms) -> bool:
         play = LayOff(call.card, call.meld, fit.end, fit.face if call.card == JOKER else None)
     if rules.vetoes and veto(round, seat, play) is not None:
         return False
+    if rules.plain and (round.stock or not rules.owes_all):
+        return True
     after = round.clone()
     after.bring_about(call_events(round, seat, call, terms))
     if after.over:

@@ -6,37 +6,39 @@ once it is said how many cards of each suit go to the sets of each rank, every s
 carried from rank to rank are boxes: for each suit, all ways in which it may stand. Where no set is possible a box stays
 one box; each way to make sets makes one more, and a box that lies within another is dropped.
 
-Boxes are large because of an order among ways to stand: one is as good as another if its runs are at least as long, one
-by one, and those that it has besides may end. With a way to stand goes every worse one.
+Boxes are large because with a way to stand goes every one that can do no more (`suits`).
 
 A run on the table is an open run at its high end, and at its low end an open run of any length may join it. A set
 without a card owed is of no use, and no run has to begin more than four ranks below a card that is owed, since longer
 runs fall apart.
 
-It applies to hands without jokers at tables where only the duty of a take can forbid the end of a turn.
+Jokers are counted in the ways: so many stand in the runs of a suit. They stand for missing cards only, as `pieces` has
+it, and what fewer of them can do is as good.
+
+It applies at tables where only the duty of a take can forbid the end of a turn, and no joker is owed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import combinations_with_replacement, product
+from itertools import product
 from typing import Final
 
-from rummy500_engine.cards import ACE, COPY_BITS, LANE_BITS, Card, Mask, rank_of, suit_of
+from rummy500_engine.cards import ACE, COPY_BITS, JOKER, LANE_BITS, Card, Mask, count, rank_of, suit_of
 from rummy500_engine.melds import LANE, SHORTEST, Kind, Meld, MeldCatalogue
+from rummy500_engine.suits import Followers, Ways, suits_of
 
 _HIGH_ACE: Final = 13
 _REACH: Final = 5
 """A run has a card that is owed among its first five, or falls apart into runs of which one begins later."""
 
-Open = tuple[int, ...]
-"""The lengths of a suit's open runs, counted to three, in ascending order."""
-Ways = int
-"""A set of ways in which a suit may stand, as bits; with each way every worse one."""
-Box = tuple[Ways, Ways, Ways, Ways]
+Box = tuple[Ways, Ways, Ways, Ways, int]
+"""How the suits may stand, and how many jokers are in sets."""
 Counts = tuple[int, int, int, int]
 """A number of cards of each suit."""
+ToSets = tuple[int, int, int, int, int]
+"""A number of cards of each suit that go to sets of one rank, and of jokers with them."""
 
 
 class Cover:
@@ -54,8 +56,9 @@ class Cover:
         """The suit of each run of the table that an ace could join at either end, and how many aces it takes."""
         for meld in () if catalogue.corner else melds:
             self._note(meld)
-        self.suits = suits_of(max([max(counts) for counts in self.held]))
-        self.to_sets: list[tuple[Counts, ...]] = [self._sets_of(position % 13) for position in range(_HIGH_ACE + 1)]
+        self.jokers = count(hand, JOKER)
+        self.suits = suits_of(max([max(counts) for counts in self.held]), self.jokers)
+        self.to_sets: list[tuple[ToSets, ...]] = [self._sets_of(position % 13) for position in range(_HIGH_ACE + 1)]
         """For each position the numbers of cards that may go to sets of its rank."""
         self.followers = self._all_followers()
         """For each position and suit how the suit goes on, by the number of its cards that go to sets."""
@@ -80,7 +83,9 @@ class Cover:
     def applies(self) -> bool:
         """Whether this reasoning holds: no runs round the corner, and none on the table that aces of the hand might
         join at both ends. Of any other, cards that lead to a second ace make a meld of their own."""
-        return not self.catalogue.corner and all(self.held[suit][ACE] <= most for suit, most in self.both_ends)
+        return not self.catalogue.corner and all(
+            self.held[suit][ACE] + self.jokers <= most for suit, most in self.both_ends
+        )
 
     def owe(self, card: Card) -> None:
         """One such card more, and it is owed."""
@@ -88,7 +93,7 @@ class Cover:
         self.held[suit][rank] += 1
         self.owed[suit][rank] += 1
         if self.held[suit][rank] > self.suits.copies:
-            self.suits = suits_of(self.held[suit][rank])
+            self.suits = suits_of(self.held[suit][rank], self.jokers)
             self.followers = self._all_followers()
         for position in (0, _HIGH_ACE) if rank == ACE else (rank,):
             self.to_sets[position] = self._sets_of(rank)
@@ -99,20 +104,22 @@ class Cover:
     def is_possible(self) -> bool:
         """Whether all that is owed can be melded or laid off, with other cards of the hand. Only where it applies."""
         viable = self._viable()
-        begin = [self.suits.begin(self._low_aces(suit)) & viable[0][suit] for suit in range(4)]
+        begin = []
+        for suit in range(4):
+            aces, may_begin = self.held[suit][ACE], self._may_begin(suit, 0) if self.catalogue.low else 0
+            begin.append(self.suits.begin(aces, may_begin) & viable[0][suit])
         if not all(begin):
             return False
         self.dead = [[] for _ in range(_HIGH_ACE + 1)]
-        return self._ends(1, (begin[0], begin[1], begin[2], begin[3]), viable)
+        return self._ends(1, (begin[0], begin[1], begin[2], begin[3], 0), viable)
 
-    def _low_aces(self, suit: int) -> int:
-        """How many aces of a suit may begin runs."""
-        return min(self.held[suit][ACE], self._may_begin(suit, 0)) if self.catalogue.low else 0
-
-    def _viable(self) -> list[Box]:
-        """For each position the ways in which each suit may stand after it so that it could end, were it alone."""
+    def _viable(self) -> list[Counts]:
+        """For each position the ways in which each suit may stand after it so that it could end, were it alone; with
+        jokers that is not asked."""
+        if self.jokers:
+            return [(-1, -1, -1, -1)] * (_HIGH_ACE + 1)
         ended = self.suits.ended
-        box: Box = (ended, ended, ended, ended)
+        box: Counts = (ended, ended, ended, ended)
         viable = [box]
         for clubs, diamonds, hearts, spades in self.followers[:0:-1]:
             box = (_before(clubs, box[0]), _before(diamonds, box[1]), _before(hearts, box[2]), _before(spades, box[3]))
@@ -120,10 +127,10 @@ class Cover:
         viable.reverse()
         return viable
 
-    def _ends(self, position: int, box: Box, viable: list[Box]) -> bool:
+    def _ends(self, position: int, box: Box, viable: list[Counts]) -> bool:
         """Whether the suits, standing so before this position, can go on to the end."""
         if position > _HIGH_ACE:
-            return True
+            return not self.jokers or self._has_jokers_for(box, self.suits.ended)
         last, dead = viable[position], self.dead[position]
         clubs, diamonds, hearts, spades = self.followers[position]
         ways_of_clubs = [each.after(box[0]) & last[0] for each in clubs]
@@ -136,12 +143,24 @@ class Cover:
                 ways_of_diamonds[cards[1]],
                 ways_of_hearts[cards[2]],
                 ways_of_spades[cards[3]],
+                box[4] + cards[4],
             )
             if after[0] and after[1] and after[2] and after[3] and not (dead and _lies_in(after, dead)):
+                if self.jokers and not self._has_jokers_for(after, -1):
+                    continue
                 if self._ends(position + 1, after, viable):
                     return True
                 dead.append(after)
         return False
+
+    def _has_jokers_for(self, box: Box, among: Ways) -> bool:
+        """Whether the jokers suffice for every suit to stand in one of these ways."""
+        needed = box[4]
+        for ways in box[:4]:
+            if not ways & among:
+                return False
+            needed += self.suits.fewest_jokers(ways & among)
+        return needed <= self.jokers
 
     def _all_followers(self) -> list[list[list[Followers]]]:
         return [[self._followers_at(position, suit) for suit in range(4)] for position in range(_HIGH_ACE + 1)]
@@ -165,8 +184,8 @@ class Cover:
         near = sum(owed[position : position + _REACH])
         if position + _REACH > _HIGH_ACE:
             near += owed[ACE]
-        if not near:
-            return 0
+        if not near or self.jokers:
+            return near
         following = self._in_runs(suit, position + 2) + joins[position + 2]
         return min(near, joins[position + 1] + min(self._in_runs(suit, position + 1), following))
 
@@ -175,7 +194,7 @@ class Cover:
             return self.held[suit][position]
         return self.held[suit][ACE] if position == _HIGH_ACE and self.catalogue.high else 0
 
-    def _sets_of(self, rank: int) -> tuple[Counts, ...]:
+    def _sets_of(self, rank: int) -> tuple[ToSets, ...]:
         """How many cards of each suit may go to sets of this rank, new or on the table."""
         held = _counts([held[rank] for held in self.held])
         owed = _counts([owed[rank] for owed in self.owed])
@@ -191,7 +210,7 @@ class Cover:
                 for meld in self.sets[rank]
             ]
         )
-        return _set_counts(held, owed, room, sets.identical, sets.largest)
+        return _set_counts(held, owed, self.jokers, room, sets.identical, sets.largest)
 
 
 def _before(followers: list[Followers], ways: Ways) -> Ways:
@@ -203,14 +222,15 @@ def _before(followers: list[Followers], ways: Ways) -> Ways:
 
 
 def _lies_in(box: Box, others: list[Box]) -> bool:
-    clubs, diamonds, hearts, spades = box
+    clubs, diamonds, hearts, spades, jokers = box
     for other in others:
-        if not (clubs & ~other[0] or diamonds & ~other[1] or hearts & ~other[2] or spades & ~other[3]):
+        outside = clubs & ~other[0] or diamonds & ~other[1] or hearts & ~other[2] or spades & ~other[3]
+        if not outside and jokers >= other[4]:
             return True
     return False
 
 
-_NO_SETS: Final[tuple[Counts, ...]] = ((0, 0, 0, 0),)
+_NO_SETS: Final[tuple[ToSets, ...]] = ((0, 0, 0, 0, 0),)
 
 
 def _by_suit(hand: Mask) -> list[list[int]]:
@@ -231,147 +251,39 @@ def _counts(numbers: Sequence[int]) -> Counts:
     return numbers[0], numbers[1], numbers[2], numbers[3]
 
 
-class Suits:
-    """The ways in which one suit may stand, with so many copies of each card: its open runs, and how many of its aces
-    stand low. Every open run has a card of the last rank, so there are no more than copies."""
-
-    def __init__(self, copies: int) -> None:
-        self.copies = copies
-        lengths = [open for runs in range(copies + 1) for open in combinations_with_replacement((1, 2, 3), runs)]
-        self.ways = [(open, low) for low in range(copies + 1) for open in lengths]
-        self.bits = {way: 1 << bit for bit, way in enumerate(self.ways)}
-        self.with_worse = {
-            (open, low): sum([self.bits[worse, low] for worse in lengths if _is_as_good(open, worse)])
-            for open, low in self.ways
-        }
-        self.ended = sum([self.bits[open, low] for open, low in self.ways if all([length == 3 for length in open])])
-        self._followers: dict[tuple[int, int, bool, bool, int, int, int], Followers] = {}
-
-    def begin(self, aces: int) -> Ways:
-        """After the low aces, of which so many may begin runs."""
-        ways = 0
-        for low in range(aces + 1):
-            ways |= self.with_worse[(1,) * low, low]
-        return ways
-
-    def followers(
-        self, cards: int, owed: int, at_ace: bool, in_runs: bool, joins: int, goes_on: int, may_begin: int
-    ) -> Followers:
-        """How the suit goes on at a position with so many cards for its runs, of which `owed` must be used."""
-        key = (cards, owed, at_ace, in_runs, joins, goes_on, may_begin)
-        found = self._followers.get(key)
-        if found is None:
-            found = self._followers[key] = Followers(self, *key)
-        return found
-
-
-class Followers:
-    """What follows each set of ways to stand, at one position; worked out when it is asked for."""
-
-    def __init__(
-        self, suits: Suits, cards: int, owed: int, at_ace: bool, in_runs: bool, joins: int, goes_on: int, may_begin: int
-    ) -> None:
-        self.suits, self.cards, self.owed, self.at_ace, self.in_runs = suits, cards, owed, at_ace, in_runs
-        self.joins, self.goes_on, self.may_begin = joins, goes_on, may_begin
-        self._of_way: dict[Ways, Ways] = {}
-        self._after: dict[Ways, Ways] = {}
-        self._before: dict[Ways, Ways] = {}
-
-    def after(self, ways: Ways) -> Ways:
-        found = self._after.get(ways)
-        if found is None:
-            found, left = 0, ways
-            while left:
-                found |= self._follow(left & -left)
-                left &= left - 1
-            self._after[ways] = found
-        return found
-
-    def before(self, ways: Ways) -> Ways:
-        """The ways to stand that lead to one of these."""
-        found = self._before.get(ways)
-        if found is None:
-            found = 0
-            for bit in self.suits.bits.values():
-                if self._follow(bit) & ways:
-                    found |= bit
-            self._before[ways] = found
-        return found
-
-    def _follow(self, way: Ways) -> Ways:
-        found = self._of_way.get(way)
-        if found is None:
-            found = 0
-            open, low = self.suits.ways[way.bit_length() - 1]
-            used = low if self.at_ace else 0
-            cards = self.cards - used
-            if cards >= 0:
-                owed = max(0, self.owed - used)
-                for after in _go_on(open, cards if self.in_runs else 0, owed, self.joins, self.goes_on, self.may_begin):
-                    found |= self.suits.with_worse[after, low]
-            self._of_way[way] = found
-        return found
-
-
-def _is_as_good(runs: Open, others: Open) -> bool:
-    """Whether open runs can do whatever these others can: each of them is as long, and the rest of them may end."""
-    more = len(runs) - len(others)
-    if more < 0 or any(length < SHORTEST for length in runs[len(others) :]):
-        return False
-    return all(length >= other for length, other in zip(runs[: len(others)], others, strict=True))
-
-
-@lru_cache(maxsize=8)
-def suits_of(copies: int) -> Suits:
-    return Suits(copies)
-
-
-def _go_on(lengths: Open, cards: int, owed: int, joins: int, goes_on: int, may_begin: int) -> tuple[Open, ...]:
-    """The open runs of a suit after a position with so many cards for runs, `owed` of which have to be used.
-
-    Runs shorter than three must go on, but for `joins` of them, which end on a run of the table; the shortest do. Cards
-    that are left extend runs of three: such a run can do whatever a closed one can.
-    """
-    short = [length for length in lengths if length < SHORTEST]
-    long = len(lengths) - len(short) + goes_on
-    found: set[Open] = set()
-    for joined in range(min(joins, len(short)) + 1):
-        kept = short[joined:]
-        spare = cards - len(kept)
-        for begun in range(min(spare, may_begin) + 1):
-            extended = min(long, spare - begun)
-            if len(kept) + begun + extended >= owed:
-                found.add(tuple([1] * begun + [length + 1 for length in kept] + [SHORTEST] * extended))
-    return tuple(found)
-
-
 @lru_cache(maxsize=1 << 14)
 def _set_counts(
-    held: Counts, owed: Counts, room: tuple[tuple[int, ...], ...], identical: bool, largest: int | None
-) -> tuple[Counts, ...]:
-    """The numbers of cards by suit that sets can take; none with a card that neither is owed nor needed."""
-    every = product(*(range(copies + 1) for copies in held))
-    counts = [(clubs, diamonds, hearts, spades) for clubs, diamonds, hearts, spades in every]
-    possible = {cards for cards in counts if _fill_sets(cards, room, identical, largest)}
-    return tuple(
-        sorted((cards for cards in counts if cards in possible and not _spares(cards, owed, possible)), key=sum)
-    )
+    held: Counts, owed: Counts, jokers: int, room: tuple[tuple[int, ...], ...], identical: bool, largest: int | None
+) -> tuple[ToSets, ...]:
+    """The numbers of cards by suit that sets can take, each with the fewest jokers, fewer cards first; none with a card
+    that neither is owed nor needed."""
+    filled: dict[Counts, int] = {}
+    for clubs, diamonds, hearts, spades in product(*(range(copies + 1) for copies in held)):
+        cards = (clubs, diamonds, hearts, spades)
+        for missing in range(jokers + 1):
+            if _fill_sets(cards, missing, room, identical, largest):
+                filled[cards] = missing
+                break
+    found = [(*cards, missing) for cards, missing in filled.items() if not _spares(cards, owed, filled)]
+    return tuple(sorted(found, key=sum))
 
 
-def _spares(cards: Counts, owed: Counts, possible: Collection[Counts]) -> bool:
-    """Whether the sets could do without one of the cards that are not owed."""
+def _spares(cards: Counts, owed: Counts, filled: dict[Counts, int]) -> bool:
+    """Whether the sets could do without one of the cards that are not owed, and with no more jokers."""
     for suit in range(4):
         if cards[suit] > owed[suit]:
             fewer = list(cards)
             fewer[suit] -= 1
-            if (fewer[0], fewer[1], fewer[2], fewer[3]) in possible:
+            if filled.get((fewer[0], fewer[1], fewer[2], fewer[3]), filled[cards] + 1) <= filled[cards]:
                 return True
     return False
 
 
-def _fill_sets(cards: Counts, room: tuple[tuple[int, ...], ...], identical: bool, largest: int | None) -> bool:
-    """Whether these cards of one rank make sets, after some went to the sets on the table."""
-    if _make_sets(cards, identical, largest):
+def _fill_sets(
+    cards: Counts, jokers: int, room: tuple[tuple[int, ...], ...], identical: bool, largest: int | None
+) -> bool:
+    """Whether these cards of one rank make sets with so many jokers, after some went to the sets on the table."""
+    if _make_sets(cards, jokers, identical, largest):
         return True
     if not room:
         return False
@@ -380,19 +292,20 @@ def _fill_sets(cards: Counts, room: tuple[tuple[int, ...], ...], identical: bool
     for laid in product(*(range(number + 1) for number in at_most)):
         if sum(laid) <= most:
             left = (cards[0] - laid[0], cards[1] - laid[1], cards[2] - laid[2], cards[3] - laid[3])
-            if _fill_sets(left, room[1:], identical, largest):
+            if _fill_sets(left, jokers, room[1:], identical, largest):
                 return True
     return False
 
 
-def _make_sets(cards: Counts, identical: bool, largest: int | None) -> bool:
-    total = sum(cards)
-    if not total:
-        return True
+def _make_sets(cards: Counts, jokers: int, identical: bool, largest: int | None) -> bool:
+    naturals = sum(cards)
+    total = naturals + jokers
+    if not naturals:
+        return not jokers
     most = largest if largest is not None else total
     if not identical:
         most = min(most, 4)
     return any(
         SHORTEST * sets <= total <= most * sets and (identical or max(cards) <= sets)
-        for sets in range(1, total // SHORTEST + 1)
+        for sets in range(1, min(naturals, total // SHORTEST) + 1)
     )

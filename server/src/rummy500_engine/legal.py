@@ -75,7 +75,7 @@ LISTED_AT_MOST: Final = 2_000
 def legal_actions(round: Round, seat: int, *, limit: int = LISTED_AT_MOST) -> list[Action]:
     """What the seat may do now, each action once, in canonical form; at most `limit` of them."""
     if round.poll is not None:
-        answers = list(_poll_actions(round, seat))
+        answers = list(islice(_poll_actions(round, seat), limit))
         if _may_draw_meanwhile(round, seat):
             answers += _draws(round, seat)
         return answers[:limit]

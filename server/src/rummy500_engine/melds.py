@@ -256,18 +256,22 @@ class MeldCatalogue:
                 found |= sum(1 << card for card in cards)
         return found
 
-    def joker_melds(self, hand: Mask) -> Iterator[LayMeld]:
-        """Every meld with jokers that the hand holds, each reading once, those with fewer jokers first."""
+    def joker_melds(self, hand: Mask, *, beside: Card = JOKER) -> Iterator[LayMeld]:
+        """Every meld with jokers that the hand holds, each reading once, those with fewer jokers first. With `beside`,
+        a natural card: of the runs those in which it has a place, of the sets those of its rank."""
         held = count(hand, JOKER)
+        suits = range(4) if beside == JOKER else (suit_of(beside),)
+        ranks = range(13) if beside == JOKER else (rank_of(beside),)
+        bit = 0 if beside == JOKER else 1 << rank_of(beside)
         for jokers in range(1, held + 1):
-            for suit in range(4):
+            for suit in suits:
                 lane = hand >> suit * LANE_BITS & LANE
                 for window, start, length in self.windows:
                     missing = (window & ~lane).bit_count()
-                    if missing > jokers or length - jokers < self.jokers.min_natural:
+                    if missing > jokers or length - jokers < self.jokers.min_natural or window & bit != bit:
                         continue
                     yield from self._joker_runs(suit, lane, start, length, jokers)
-            for rank in range(13):
+            for rank in ranks:
                 yield from self._joker_sets(hand, rank, jokers)
 
     def _joker_runs(self, suit: int, lane: int, start: int, length: int, jokers: int) -> Iterator[LayMeld]:

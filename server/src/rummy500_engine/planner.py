@@ -90,10 +90,9 @@ class Planner:
             return True
         if not self.is_tired:
             return False
-        if not hand & JOKER_BIT:
-            cover = Cover(self.pieces.catalogue, hand=hand, owed=owed, melds=self.melds)
-            if cover.applies:
-                return cover.is_possible()
+        cover = Cover(self.pieces.catalogue, hand=hand, owed=owed, melds=self.melds)
+        if cover.applies:
+            return cover.is_possible()
         return self.plan_for(hand, owed, patience=None) is not None
 
     @property

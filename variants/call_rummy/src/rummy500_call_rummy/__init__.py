@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rummy500_engine.actions import PASS, Action, Call
-from rummy500_engine.calls import CallScope, CallTerms, call_events, is_anything_callable, legal_calls
+from rummy500_engine.actions import Action, Call
+from rummy500_engine.calls import CallScope, CallTerms, LegalCalls, call_events, is_anything_callable
 from rummy500_engine.cards import Card
 from rummy500_engine.events import Event, VariantEvent
 from rummy500_engine.hooks import hookimpl
@@ -75,8 +75,8 @@ def rummy500_poll(table: Table, round: Round, seat: int, card: Card, final: bool
 
 
 @hookimpl
-def rummy500_poll_actions(table: Table, round: Round, seat: int) -> list[Action]:
-    return [*legal_calls(round, seat, _terms(table)), PASS]
+def rummy500_poll_actions(table: Table, round: Round, seat: int) -> Sequence[Action]:
+    return LegalCalls(round, seat, _terms(table))
 
 
 @hookimpl
