@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shlex
 from collections.abc import Callable, Sequence
@@ -11,8 +12,9 @@ import pytest
 from tests.clients.running import rummy500
 
 from rummy500.v1.event_pb2 import Event
+from rummy500.v1.match_pb2 import Match
 from rummy500_catalog import Catalog
-from rummy500_client.fair import Checked, DealCheck
+from rummy500_client.fair import Checked, DealCheck, derive, match_problem
 from rummy500_engine.rules import Rules
 from rummy500_server.creation import Creation
 from rummy500_server.entries import Acted, Joined, SeatKind, Started
@@ -165,6 +167,41 @@ def test_events_that_come_twice_tell_nothing() -> None:
     events = told(table, 0)
 
     assert len(checks(table, [*events, *events], 0)) == table.game.rounds_played + 1
+
+
+# --- matches
+
+SECRET = bytes(range(32))
+COMMITMENT = derive(SECRET, "commitment", "m-1", 0)
+
+
+def record_of(deal: int, seed: bytes) -> str:
+    return json.dumps({"type": "game", "seed": seed.hex(), "match": {"deal": deal}})
+
+
+RECORDS = [record_of(deal, derive(SECRET, "deal", deal)) for deal in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("match", "told", "records", "problem"),
+    [
+        (Match(name="m-1", commitment=COMMITMENT, secret=SECRET), COMMITMENT, RECORDS, ""),
+        (Match(name="m-1", from_seed=True), b"", RECORDS, ""),
+        (Match(name="m-1", commitment=COMMITMENT, secret=flipped(SECRET)), COMMITMENT, RECORDS, "the secret of"),
+        (Match(name="m-1", commitment=COMMITMENT, secret=SECRET), flipped(COMMITMENT), RECORDS, "the secret of"),
+        (
+            Match(name="m-1", commitment=COMMITMENT, secret=SECRET),
+            COMMITMENT,
+            [*RECORDS, record_of(2, SECRET)],
+            "deal 2 does not follow",
+        ),
+    ],
+)
+def test_the_deals_of_a_match_follow_from_what_it_committed_to(
+    match: Match, told: bytes, records: list[str], problem: str
+) -> None:
+    assert match_problem(match, told=told, records=records).startswith(problem)
+    assert bool(match_problem(match, told=told, records=records)) == bool(problem)
 
 
 # --- the commands

@@ -108,6 +108,7 @@ def test_a_changed_entry_is_found() -> None:
     "entry",
     [
         Joined(1, SeatKind.BUILTIN_BOT, "Mr. X", "random,seed=3"),
+        Joined(0, SeatKind.JOINED, "anna", "a" * 64, bytes(range(32))),
         Left(2),
         Started(),
         Acted(0, DRAW, 12),
@@ -121,7 +122,10 @@ def test_an_entry_is_read_as_it_was_written(entry: Entry) -> None:
     assert read_entry(write_entry(entry, "d" * 16), rules_for(2)) == (entry, "d" * 16)
 
 
-@pytest.mark.parametrize("line", [b"", b"act", b"act\tx\tdraw\t0\td", b"join\t0\tnobody\ta\tb\td", b"sing\td"])
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"act", b"act\tx\tdraw\t0\td", b"join\t0\tnobody\ta\tb\t\td", b"join\t0\tjoined\ta\tb\txyz\td", b"sing\td"],
+)
 def test_a_line_that_is_no_entry_is_said_to_be_none(line: bytes) -> None:
     with pytest.raises(UnreadableEntry):
         read_entry(line, rules_for(2))

@@ -234,7 +234,7 @@ class Table:
         return commitment(creation.secret, creation.place, round) if creation.is_fair else b""
 
     @property
-    def next_round(self) -> int:
+    def committed_round(self) -> int:
         """The last round that was committed to."""
         return self.game.round.number + (not self.game.single_round) if self.game.round is not None else 1
 

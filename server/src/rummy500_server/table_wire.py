@@ -43,7 +43,10 @@ def table_message(keeper: Keeper) -> table_pb2.Table:
     table = keeper.table
     message = creation_message(table.creation)
     message.state, message.sequence = _STATE[table.state], table.sequence
-    message.commitment, message.round_commitment = table.committed_to(THE_TABLE), table.committed_to(table.next_round)
+    message.commitment, message.round_commitment = (
+        table.committed_to(THE_TABLE),
+        table.committed_to(table.committed_round),
+    )
     for seat in table.seats:
         message.seats.append(_seat_message(keeper, seat))
     if table.result is not None:

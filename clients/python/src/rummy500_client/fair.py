@@ -1,14 +1,16 @@
-"""Checks a table's deals against what the server had committed to, from what one viewer is told (docs/protocol.md)."""
+"""Checks deals against what the server had committed to, from what one viewer is told (docs/protocol.md)."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rummy500.v1.card_pb2 import CARD_AC, CARD_JK
 from rummy500.v1.event_pb2 import DealRevealed, DrewFromStock, Event, RoundDealt
+from rummy500.v1.match_pb2 import Match
 
 THE_TABLE = 0
 """In the place of a round's number: the secret that the secrets of all rounds follow from."""
@@ -171,3 +173,17 @@ class DealCheck:
 
 def _named(number: int) -> str:
     return "this table" if number == THE_TABLE else f"the deal of round {number}"
+
+
+def match_problem(match: Match, *, told: bytes, records: Iterable[str]) -> str:
+    """Why the deals of a match that is over are not fair; empty: they are, or follow from a given seed. `told` is the
+    commitment as it was told before the match began, `records` the lines of its records."""
+    if match.from_seed or not match.secret:
+        return ""
+    if told != match.commitment or derive(match.secret, "commitment", match.name, THE_TABLE) != told:
+        return "the secret of the match is not the one that was committed to"
+    for line in records:
+        game = json.loads(line)
+        if game["type"] == "game" and game["seed"] != derive(match.secret, "deal", game["match"]["deal"]).hex():
+            return f"deal {game['match']['deal']} does not follow from the secret of the match"
+    return ""

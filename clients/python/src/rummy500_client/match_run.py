@@ -71,6 +71,8 @@ class MatchRunner:
         self._stream: Stream[WatchMatchResponse] | None = None
         self._told: set[str] = set()
         self._match: Match | None = None
+        self.commitment = b""
+        """To what all packs of the match follow from, as it was told before anything was played."""
 
     def __enter__(self) -> MatchRunner:
         return self
@@ -95,6 +97,7 @@ class MatchRunner:
         asked.bots.extend(bots)
         request = CreateMatchRequest(plan=asked, request_id=new_secret())
         self._match = self._connection.ask(self._connection.matches.CreateMatch, request).match
+        self.commitment = self._match.commitment
         for spec, own in zip(self._specs, names, strict=True):
             for seating, name in own.items():
                 process = BotProcess(

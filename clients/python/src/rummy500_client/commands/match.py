@@ -11,6 +11,7 @@ from rummy500.v1.match_pb2 import MATCH_UNIT_DEAL, MATCH_UNIT_GAME, Match, Match
 from rummy500.v1.match_service_pb2 import GetMatchRequest, GetRecordRequest, ListMatchesRequest
 from rummy500.v1.table_pb2 import ClockSettings
 from rummy500_client.connection import Connection
+from rummy500_client.fair import match_problem
 from rummy500_client.json_text import print_json
 from rummy500_client.match_bots import read_bots
 from rummy500_client.match_report import progress_text, report_lines, state_text
@@ -104,14 +105,18 @@ def run(arguments: argparse.Namespace) -> int:
                 match = runner.run(plan)
         finally:
             line.clear()
-        records = None
+        records, problem = None, ""
         try:
             if match.games_finished:
                 path = arguments.records / f"{match.name}.jsonl"
                 records = fetch_records(connection, GetRecordRequest(match=match.name), path)
+                with records.open(encoding="utf-8") as lines:
+                    problem = match_problem(match, told=runner.commitment, records=lines)
         finally:
             _show(match, records=records, is_json=arguments.json)
-    return 0 if is_complete(match) else 1
+    if problem:
+        tell(f"NO FAIR DEALS: {problem}")
+    return 0 if is_complete(match) and not problem else 1
 
 
 def _show(match: Match, *, records: Path | None, is_json: bool) -> None:
