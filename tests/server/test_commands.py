@@ -198,6 +198,22 @@ async def test_an_entry_that_was_changed_is_found(own: Games, command: _Command)
     assert "BROKEN" in shown
 
 
+async def test_a_damaged_entry_is_told_and_stops_nothing(own: Games, command: _Command) -> None:
+    with closing(sqlite3.connect(own.database)) as connection:
+        connection.execute(
+            "UPDATE records SET record = CAST('join\t9\tjoined\tAnna\tx\t\ty' AS BLOB) WHERE owner = ? AND sequence = 1",
+            (own.playing,),
+        )
+        connection.commit()
+    status, output, _ = await command("check", "--database", own.database)
+    inspected, shown, _ = await command("inspect", own.playing, "--database", own.database)
+
+    assert (status, inspected) == (1, 1)
+    assert f"table {own.playing}: a mistake of this server: IndexError" in output
+    assert "5 tables" in output
+    assert "IndexError" in shown
+
+
 # --- export
 
 

@@ -183,6 +183,7 @@ async def test_a_reader_that_is_too_slow_is_told_where_to_go_on() -> None:
             await keeper.scribe.durable()
         with pytest.raises(Failure) as failed:
             await anext(responses)
+        assert app.tally.slow_readers == {"PlayService/Watch": 1}
     assert failed.value.reason is Reason.SLOW_READER
     assert seen == list(range(1, int(failed.value.metadata["resume_after"]) + 1))
 

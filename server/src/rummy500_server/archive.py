@@ -120,7 +120,7 @@ class Archive:
         creation = self.creation(name)
         assert creation is not None
         lines = self.lines(name)
-        entries = [line.decode().split("\t") for line in lines if not line.startswith(_ACTIONS)]
+        entries = [line.decode(errors="replace").split("\t") for line in lines if not line.startswith(_ACTIONS)]
         kinds = {entry[0] for entry in entries}
         if self._document(BROKEN_TABLE, name) is not None:
             state = StoredState.BROKEN
@@ -161,14 +161,14 @@ class Archive:
 
 
 def _players(creation: Creation, entries: list[list[str]]) -> tuple[str, ...]:
-    names = [""] * creation.players
+    names: dict[str, str] = {}
     is_started = False
     for entry in entries:
         match entry:
             case ["join", seat, _, name, *_]:
-                names[int(seat)] = name
+                names[seat] = name
             case ["leave", seat, *_] if not is_started:
-                names[int(seat)] = ""
+                names.pop(seat, None)
             case ["start", *_]:
                 is_started = True
-    return tuple(names)
+    return tuple(names.get(str(seat), "") for seat in range(creation.players))

@@ -15,6 +15,11 @@ CannotFold = (RulesRefused, VariantError, FoldMismatch, Refused, UnreadableEntry
 """What is raised when rules or code are others now, or the journal is damaged. Anything else is a mistake of ours."""
 
 
+def why_not(error: Exception) -> str:
+    """Why a table could not be folded, for the host."""
+    return str(error) if isinstance(error, CannotFold) else f"a mistake of this server: {type(error).__name__}: {error}"
+
+
 def fold_lines(creation: Creation, lines: Iterable[bytes], catalog: Catalog) -> Table:
     """Raises one of `CannotFold`."""
     rules = creation.choice.rules(catalog, creation.players)

@@ -14,14 +14,12 @@ from prometheus_client.registry import Collector
 from rummy500_server.app import App
 from rummy500_server.match import MatchState
 from rummy500_server.settings import IN_MEMORY
-from rummy500_server.status import Reason
 from rummy500_server.table import TableState
 from rummy500_server.tally import Spread
 
 MILLISECONDS, MICROSECONDS = range(1, 25), range(6, 25)
 """The powers of two that are told apart: 1 ms to 2.3 hours, and 64 µs to 16 s."""
 ENTRIES = range(1, 15)
-_SLOW = Reason.SLOW_READER.name
 _OPEN_STATES = (TableState.OPEN, TableState.PLAYING)
 
 
@@ -86,9 +84,8 @@ class ServerMetrics(Collector):
         yield _counters("rummy500_calls", "method", tally.calls, "Calls that came, streams too, by method.")
         rejected = "Calls and streams that ended with an error, by method, code and reason."
         yield _counters("rummy500_rejected_calls", "method code reason", tally.rejected_calls, rejected)
-        slow = {method: times for (method, _, reason), times in tally.rejected_calls.items() if reason == _SLOW}
         cut_off = "Streams that were cut off because they were read too slowly, by method."
-        yield _counters("rummy500_slow_readers", "method", slow, cut_off)
+        yield _counters("rummy500_slow_readers", "method", tally.slow_readers, cut_off)
         broken = "Hooks of variants that raised or answered nonsense, by distribution."
         yield _counters("rummy500_variant_errors", "distribution", tally.variant_errors, broken)
 

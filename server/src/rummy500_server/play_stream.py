@@ -211,7 +211,8 @@ class PlayStream:
                 table=table, sequence=sequence, applied=applied, status=rejection.number, refusal=refusal
             )
         )
-        if len(self._refusals) > MOST_REFUSALS:
+        if len(self._refusals) > MOST_REFUSALS and self._failure is None:
+            self._commits.tally.slow_readers["PlayService/Play"] += 1
             self.fail(Failure(Reason.SLOW_READER, "too many refusals are waiting to be read", resume_after=0))
         wait = self._bucket.wait_for()
         if wait:

@@ -49,6 +49,8 @@ class Tally:
     """By method, status code and reason."""
     streams: Counter[str] = field(default_factory=Counter)
     """Those that are open, by method."""
+    slow_readers: Counter[str] = field(default_factory=Counter)
+    """Streams that were cut off, by method."""
     variant_errors: Counter[str] = field(default_factory=Counter)
     """By distribution."""
     finished_turns: Counter[str] = field(default_factory=Counter)

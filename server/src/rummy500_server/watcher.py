@@ -66,11 +66,16 @@ class Watcher:
             self.fail(lost())
         elif self._has_lost_its_seat:
             self.fail(Failure(Reason.TOKEN_ENDED, f"seat {self._seat} is not that of this token any more"))
-        elif self._is_sending and self._keeper.table.sequence - (self._after or 0) > self._most_behind:
+        elif self._is_sending and not self._is_too_slow and self._is_far_behind:
             self._is_too_slow = True
+            self._keeper.tally.slow_readers["PlayService/Watch"] += 1
             sentence = f"more than {self._most_behind} events are waiting; open the stream again and read faster"
             self.fail(Failure(Reason.SLOW_READER, sentence, resume_after=self._after or 0))
         self._wake.set()
+
+    @property
+    def _is_far_behind(self) -> bool:
+        return self._keeper.table.sequence - (self._after or 0) > self._most_behind
 
     @property
     def _has_lost_its_seat(self) -> bool:

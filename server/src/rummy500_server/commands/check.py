@@ -8,7 +8,7 @@ from typing import Any
 from rummy500_catalog import Catalog
 from rummy500_server.archive import Archive
 from rummy500_server.commands.database import add_database, refuse
-from rummy500_server.folding import CannotFold, fold_lines
+from rummy500_server.folding import fold_lines, why_not
 from rummy500_server.journal_file import JournalUnusable
 
 
@@ -36,9 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
                 tables, entries = tables + 1, entries + len(lines)
                 try:
                     fold_lines(creation, lines, catalog)
-                except CannotFold as error:
+                except Exception as error:  # whatever it is, the next table is looked at
                     problems += 1
-                    print(f"table {name}: {error}")
+                    print(f"table {name}: {why_not(error)}")
     except JournalUnusable as error:
         return refuse(error)
     found = "all hold" if not problems else f"{problems} problems"

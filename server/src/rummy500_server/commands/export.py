@@ -13,7 +13,7 @@ from rummy500_catalog import Catalog
 from rummy500_server.archive import Archive
 from rummy500_server.commands.database import CommandRefused, add_database, refuse, verify_known
 from rummy500_server.commands.whole_file import whole_file
-from rummy500_server.folding import CannotFold, fold_lines
+from rummy500_server.folding import fold_lines, why_not
 from rummy500_server.games import FinishedGame, record_of
 from rummy500_server.journal_file import JournalUnusable
 
@@ -92,16 +92,21 @@ def _write(archive: Archive, games: list[FinishedGame], file: IO[str], *, skip: 
     """Answers how many were written. Raises CommandRefused."""
     catalog, written = Catalog(), 0
     for game in games:
-        match, creation = archive.match(game.match), archive.creation(game.table)
-        place = None if match is None else match.spec.place(game.deal, game.seating)
         try:
-            if creation is None:
-                raise CommandRefused(f"the record of {game.record} cannot be made: its table is gone")
-            file.write(record_of(fold_lines(creation, archive.lines(game.table), catalog), place))
-            written += 1
-        except CannotFold as error:
-            sentence = f"the record of {game.record} cannot be made any more: {error}"
+            record = _record(archive, game, catalog)
+        except Exception as error:  # whatever it is, it is this game's
+            sentence = f"the record of {game.record} cannot be made any more: {why_not(error)}"
             if not skip:
                 raise CommandRefused(f"{sentence}; --skip-unplayable leaves such games out") from error
             print(f"left out: {sentence}", file=sys.stderr)
+            continue
+        file.write(record)
+        written += 1
     return written
+
+
+def _record(archive: Archive, game: FinishedGame, catalog: Catalog) -> str:
+    match, creation = archive.match(game.match), archive.creation(game.table)
+    assert creation is not None
+    place = None if match is None else match.spec.place(game.deal, game.seating)
+    return record_of(fold_lines(creation, archive.lines(game.table), catalog), place)

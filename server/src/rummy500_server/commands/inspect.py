@@ -8,12 +8,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rummy500_catalog import Catalog
-from rummy500_engine.cards import cards_text
-from rummy500_engine.view import seat_view
+from rummy500_engine.cards import cards_of, cards_text
 from rummy500_server.archive import Archive, StoredTable
 from rummy500_server.commands.database import CommandRefused, add_database, refuse, verify_known
 from rummy500_server.commands.tables import values_of
-from rummy500_server.folding import CannotFold, fold_lines
+from rummy500_server.folding import fold_lines, why_not
 from rummy500_server.journal_file import JournalUnusable
 from rummy500_server.table import Table
 
@@ -46,9 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     values = values_of(stored)
     folded = _fold(stored, lines, values)
     if folded is not None and arguments.with_hands and folded.game.round is not None:
-        values["hands"] = [
-            cards_text(seat_view(folded.game, seat, with_legal=False).hand) for seat in range(folded.rules.players)
-        ]
+        values["hands"] = [cards_text(cards_of(hand)) for hand in folded.game.round.hands]
     values["entry_lines"] = [_entry_text(line) for line in lines]
     if arguments.json:
         print(json.dumps(values))
@@ -61,8 +58,8 @@ def _fold(stored: StoredTable, lines: list[bytes], values: dict[str, Any]) -> Ta
     """The table; None when its entries do not give it any more. What is to be told of it goes into `values`."""
     try:
         table = fold_lines(stored.creation, lines, Catalog())
-    except CannotFold as error:
-        values |= {"holds": False, "problem": str(error)}
+    except Exception as error:  # whatever it is, the rest is shown
+        values |= {"holds": False, "problem": why_not(error)}
         return None
     values |= {"holds": True, "events": table.sequence, "rounds": table.game.rounds_played}
     values["totals"] = list(table.game.totals)
@@ -73,7 +70,7 @@ def _fold(stored: StoredTable, lines: list[bytes], values: dict[str, Any]) -> Ta
 
 def _entry_text(line: bytes) -> str:
     """An entry without what is secret: of kinds that are not known here only the kind is told."""
-    match line.decode().split("\t"):
+    match line.decode(errors="replace").split("\t"):
         case [("act" | "clock") as kind, seat, text, spent, _]:
             return f"{kind} seat {seat}: {text} ({spent} ms)"
         case ["join", seat, kind, name, *_]:
