@@ -201,8 +201,8 @@ async def test_an_entry_that_was_changed_is_found(own: Games, command: _Command)
 async def test_a_damaged_entry_is_told_and_stops_nothing(own: Games, command: _Command) -> None:
     with closing(sqlite3.connect(own.database)) as connection:
         connection.execute(
-            "UPDATE records SET record = CAST('join\t9\tjoined\tAnna\tx\t\ty' AS BLOB) WHERE owner = ? AND sequence = 1",
-            (own.playing,),
+            "UPDATE records SET record = ? WHERE owner = ? AND sequence = 1",
+            (b"join\t9\tjoined\tAnna\tx\t\ty", own.playing),
         )
         connection.commit()
     status, output, _ = await command("check", "--database", own.database)
