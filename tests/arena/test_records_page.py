@@ -25,7 +25,7 @@ def documented(kind: str) -> set[str]:
 
 
 def a_record() -> list[dict[str, Any]]:
-    """A game of a match in which the clock plays a turn and a seat forfeits."""
+    """A game of a match in which the clock plays a turn, a bot plays for a seat, and the seat forfeits."""
     rules = Catalog().rules(players=2)
     place = MatchPlace(seed=7, unit="game", bots=("easy", "random"), pairing=0, deal=0, rotation=0)
     header = Header(
@@ -46,6 +46,8 @@ def a_record() -> list[dict[str, Any]]:
         answer = bots[seat].act(Decision(seat_view(recorder.game, seat), rules))
         assert not isinstance(answer, Sequence)
         recorder.act(seat, answer, by=CLOCK if recorder.actions < 2 else "", times={"spent_ms": 1})
+    recorder.take_over(1, "easy", "TIMEOUT", times={"overrun_ms": 1})
+    recorder.give_back(1)
     recorder.forfeit(1, "TIMEOUT")
     recorder.end(Ending("TIMEOUT", at_fault=1, winners=(0,), sentence="random forfeited."))
     return [json.loads(line) for line in recorder.text().splitlines()]

@@ -16,9 +16,6 @@ class SteppedHandle:
     def cancel(self) -> None:
         self.is_cancelled = True
 
-    def when(self) -> float:
-        return self.due
-
 
 class SteppedTimer:
     def __init__(self) -> None:
@@ -32,6 +29,9 @@ class SteppedTimer:
     def call_at(self, when: float, callback: Callable[[], None], /) -> SteppedHandle:
         handle = self._handles[next(self._numbers)] = SteppedHandle(when, callback)
         return handle
+
+    def stop(self) -> None:
+        self._handles.clear()
 
     def advance(self, seconds: float) -> None:
         """So much time goes by; whatever becomes due in it is called in turn."""

@@ -19,6 +19,7 @@ from rummy500.v1.match_service_pb2_grpc import MatchServiceStub
 from rummy500_arena.verification import Proof, Record, records_in, verify
 from rummy500_catalog import Catalog
 from rummy500_engine.rules import Rules
+from rummy500_server.clock_terms import ClockTerms
 from rummy500_server.creation import Creation
 from rummy500_server.entries import Acted, Closed, Joined, SeatKind, Started
 from rummy500_server.games import record_of
@@ -48,7 +49,7 @@ def table_of(chance: Sequence[bytes], **more: Any) -> Table:
         owner="o" * 64,
         players=len(chance),
         secret=SECRET,
-        clock_ms=10_000,
+        clock=ClockTerms(10_000),
         created_ms=1,
         choice=Choice(options={"target": "150"}),
         digest=rules.digest,

@@ -7,6 +7,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from tests.server.stepped_timer import SteppedTimer
 
 from rummy500_catalog import Catalog
 from rummy500_engine.actions import DRAW, PASS, Discard
@@ -15,6 +16,7 @@ from rummy500_engine.refusals import Refused
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import seed_for, shuffle
 from rummy500_engine.terms import VariantError
+from rummy500_server.clock_terms import ClockTerms
 from rummy500_server.commits import Commits
 from rummy500_server.creation import Creation
 from rummy500_server.entries import (
@@ -25,8 +27,10 @@ from rummy500_server.entries import (
     Forfeited,
     Joined,
     Left,
+    Returned,
     SeatKind,
     Started,
+    TakenOver,
     UnreadableEntry,
     read_entry,
     write_entry,
@@ -54,7 +58,7 @@ def creation(players: int = 2, *, name: str = "t-test") -> Creation:
         owner="o" * 64,
         players=players,
         secret=bytes(range(32)),
-        clock_ms=10_000,
+        clock=ClockTerms(10_000),
         created_ms=1,
         choice=Choice(options={"target": "200"}),
         digest=rules.digest,
@@ -113,8 +117,11 @@ def test_a_changed_entry_is_found() -> None:
         Started(),
         Acted(0, DRAW, 12),
         Acted(1, Discard(5), 0, by_clock=True),
-        Clocked(3, ClockReason.REFUSALS, 0),
+        Clocked(3, ClockReason.REFUSALS, 0, 17),
+        TakenOver(1, ClockReason.DISCONNECT, "random,seed=3", 5, 10_000),
+        Returned(1),
         Forfeited(0, Termination.CRASH),
+        Forfeited(2, Termination.TIMEOUT, 4),
         Closed(Termination.SERVER_FAULT, "variant 'x' broke"),
     ],
 )
@@ -189,9 +196,13 @@ class BrokenTable(Table):
         return super().enter(entry)
 
 
+def keeper_of(table: Table, commits: Commits) -> Keeper:
+    return Keeper(table, commits, timer=SteppedTimer(), ceiling_ms=86_400_000)
+
+
 async def broken_keeper(*breaks: Exception) -> Keeper:
     table = BrokenTable(creation(), rules_for(2))
-    keeper = Keeper(table, Commits(MemoryJournal()))
+    keeper = keeper_of(table, Commits(MemoryJournal()))
     for seat in range(2):
         keeper.enter(Joined(seat, SeatKind.JOINED, "ab"[seat], "ab"[seat] * 64))
     keeper.start()
@@ -234,7 +245,7 @@ class FailingJournal(MemoryJournal):
 
 async def test_what_the_journal_did_not_keep_is_not_shown() -> None:
     journal = FailingJournal()
-    keeper = Keeper(Table(creation(), rules_for(2)), Commits(journal))
+    keeper = keeper_of(Table(creation(), rules_for(2)), Commits(journal))
     for seat in range(2):
         keeper.enter(Joined(seat, SeatKind.JOINED, "ab"[seat], "ab"[seat] * 64))
     keeper.start()
@@ -264,7 +275,7 @@ async def test_what_gathered_while_a_commit_failed_is_not_told_as_kept() -> None
     commits = Commits(journal)
     keepers = []
     for name in ("t-first", "t-other"):
-        keeper = Keeper(Table(creation(name=name), rules_for(2)), commits)
+        keeper = keeper_of(Table(creation(name=name), rules_for(2)), commits)
         for seat in range(2):
             keeper.enter(Joined(seat, SeatKind.JOINED, "ab"[seat], "ab"[seat] * 64))
         keeper.start()

@@ -164,10 +164,10 @@ def test_a_view_joined_from_pieces_is_the_view_set_field_by_field(players: int) 
 def test_the_clock_is_in_the_view() -> None:
     game, _ = next(games(2, seed=1))
     message = view_pb2.View()
-    face = ClockFace(9_000, 1_796_054_627_000, (0, 2))
+    face = ClockFace(9_000, 1_796_054_627_000, (0, 2), (60_000, 0))
     view_into(message, game, 0, (), public=PublicPieces("t-1"), sequence=1, clock=face)
     assert message.clock == view_pb2.ClockState(
-        time_left_ms=9_000, deadline_unix_ms=1_796_054_627_000, finished_turns=[0, 2]
+        time_left_ms=9_000, deadline_unix_ms=1_796_054_627_000, finished_turns=[0, 2], bank_ms=[60_000, 0]
     )
 
 
@@ -272,6 +272,8 @@ def everything() -> list[shell.TableEvent]:
         shell.SeatLeft(0),
         shell.TableClosed(Termination.CANCELLED, "closed"),
         shell.ClockActed(0, shell.ClockReason.DISCONNECT, 2),
+        shell.SeatTakenOver(1, "easy", shell.ClockReason.DISCONNECT),
+        shell.SeatReturned(1),
         shell.SeatForfeited(0, Termination.CRASH),
         shell.RoundCounted(scored, 1),
         shell.GameEnded(result),

@@ -43,8 +43,8 @@ from rummy500_engine.rules import Rules
 FORMATS = (1, 2)
 """2 has `fair`, which a reader of 1 cannot check."""
 Line = dict[str, Any]
-CLOCK = "clock"
-"""Who made an action that a seat did not make itself."""
+CLOCK, STAND_IN = "clock", "bot"
+"""Who made an action that a seat did not make itself: the clock, or the bot that played for its player."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,8 @@ class Recorder:
         self._deal()
 
     def act(self, seat: int, action: Action, *, by: str = "", times: Mapping[str, Any] | None = None) -> list[Event]:
-        """An action that was applied; `by` is CLOCK if the seat did not make it. Raises Refused if it is not legal and
-        left no trace."""
+        """An action that was applied; `by` is CLOCK or STAND_IN if the seat did not make it. Raises Refused if it is
+        not legal and left no trace."""
         code = ""
         try:
             events = self.game.apply(seat, action)
@@ -187,6 +187,14 @@ class Recorder:
     def finish_turn(self, seat: int, reason: str, *, times: Mapping[str, Any] | None = None) -> None:
         """The clock begins to finish the turn of a seat; its actions follow, by CLOCK."""
         self._write(_timed({"type": "clock", "seat": seat, "reason": reason}, times))
+
+    def take_over(self, seat: int, bot: str, reason: str, *, times: Mapping[str, Any] | None = None) -> None:
+        """From here on a bot plays for the seat's player; its actions follow, by STAND_IN."""
+        self._write(_timed({"type": "take_over", "seat": seat, "bot": bot, "reason": reason}, times))
+
+    def give_back(self, seat: int) -> None:
+        """The seat's own player plays it again."""
+        self._write({"type": "give_back", "seat": seat})
 
     def forfeit(self, seat: int, termination: str, *, times: Mapping[str, Any] | None = None) -> None:
         self._write(_timed({"type": "forfeit", "seat": seat, "termination": termination}, times))

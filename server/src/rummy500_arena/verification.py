@@ -197,6 +197,11 @@ def _repeat(recorder: Recorder, number: int, line: Line) -> None:
                 raise RecordDiffers(number, f"the engine refuses {text!r} of seat {seat}: {refused}") from None
         case "clock":
             recorder.finish_turn(_seat(recorder, number, line, "seat"), str(line.get("reason")))
+        case "take_over":
+            seat = _seat(recorder, number, line, "seat")
+            recorder.take_over(seat, str(line.get("bot")), str(line.get("reason")))
+        case "give_back":
+            recorder.give_back(_seat(recorder, number, line, "seat"))
         case "forfeit":
             recorder.forfeit(_seat(recorder, number, line, "seat"), str(line.get("termination")))
         case "end":

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from rummy500.v1 import action_pb2
+from rummy500.v1 import action_pb2, play_service_pb2
 from rummy500_engine.actions import Action
 from rummy500_engine.events import DrewFromStock, StockRecycled, VariantEvent
 from rummy500_engine.refusals import Refused
 from rummy500_engine.rules import Rules
+from rummy500_server.names import LONGEST_NAME
 from rummy500_server.status import bad_request
 from rummy500_server.table_events import TableEvent
 from rummy500_server.translate.actions import action_from
@@ -51,6 +52,22 @@ def actions_from(messages: Sequence[action_pb2.Action], rules: Rules) -> list[Ac
         except Refused as refused:
             actions.append(refused)
     return actions
+
+
+def verify_play_request(request: play_service_pb2.PlayRequest) -> None:
+    """Of a request after the first. Raises Failure BAD_REQUEST."""
+    if request.HasField("hello"):
+        raise bad_request("hello", "is for the first message of a stream only")
+    if len(request.decisions) > 1_024:
+        raise bad_request("decisions", f"{len(request.decisions)}: at most 1,024")
+    if len(request.rules_wanted) > 64:
+        raise bad_request("rules_wanted", f"{len(request.rules_wanted)}: at most 64")
+    for at, decision in enumerate(request.decisions):
+        if len(decision.table) > LONGEST_NAME:
+            raise bad_request(f"decisions[{at}].table", f"at most {LONGEST_NAME} characters")
+    for at, table in enumerate(request.rules_wanted):
+        if len(table) > LONGEST_NAME:
+            raise bad_request(f"rules_wanted[{at}]", f"at most {LONGEST_NAME} characters")
 
 
 def reveals(event: TableEvent, seat: int) -> bool:

@@ -6,9 +6,9 @@ from rummy500_server.entries import Invited, Uninvited
 from rummy500_server.identity import Principal, unknown_token
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby
+from rummy500_server.names import read_table_name
 from rummy500_server.status import Failure, Reason
 from rummy500_server.table import Table
-from rummy500_server.table_wire import read_table_name
 
 MOST_INVITATIONS = 64
 MOST_USES = 8

@@ -28,7 +28,7 @@ from rummy500.v1 import (
     table_service_pb2_grpc,
 )
 from rummy500_catalog import Catalog
-from rummy500_server.clock import Timer
+from rummy500_server.clock import LoopTimer, Timer
 from rummy500_server.connected import Connected
 from rummy500_server.door import REFRESH_SECONDS, Door
 from rummy500_server.drain import Drain
@@ -158,7 +158,9 @@ async def open_app(
     try:
         app.rules_messages, app.connected = RulesMessages(app.catalog), Connected()
         app.retention = Retention(journal)
-        app.lobby = Lobby(settings=settings, catalog=app.catalog, journal=journal, tally=tally, timer=timer)
+        timer = timer or LoopTimer()
+        app.lobby = Lobby(settings=settings, catalog=app.catalog, journal=journal, timer=timer, tally=tally)
+        app.drain.on_begin(app.lobby.stop_clocks)
         app.lobby.after_opened.append(app.connected.opened)
         app.lobby.after_lost.append(app.connected.lost)
         app.on_stop(app.lobby.close)

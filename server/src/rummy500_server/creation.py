@@ -8,20 +8,21 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rummy500_engine.rules import Rules
+from rummy500_server.clock_terms import ClockTerms
 from rummy500_server.rules_wire import Choice
 
 
 @dataclass(frozen=True, slots=True)
 class Creation:
     """`secret` is what the packs follow from (`rummy500_engine.fair`); `from_seed`: somebody gave it. `owner` is the
-    digest of the owner's token. `clock_ms` is the time for one decision. `record` names the game's record; `match` is
+    digest of the owner's token. `record` names the game's record; `match` is
     empty outside of matches. `single_round`: the game ends when its round is scored. `position`: a scenario."""
 
     name: str
     owner: str
     players: int
     secret: bytes
-    clock_ms: int
+    clock: ClockTerms
     created_ms: int
     choice: Choice = field(default_factory=Choice)
     title: str = ""
@@ -52,7 +53,7 @@ class Creation:
         return self.record.partition(".")[2] if self.match else self.name
 
     def to_json(self) -> bytes:
-        values = asdict(self) | {"secret": self.secret.hex()}
+        values = asdict(self) | {"secret": self.secret.hex(), "clock": self.clock.to_json()}
         return json.dumps(values, separators=(",", ":"), sort_keys=True).encode()
 
     @classmethod
@@ -60,6 +61,7 @@ class Creation:
         values = json.loads(text)
         choice = values["choice"]
         values["choice"] = Choice(choice["preset"], tuple(choice["variants"]), choice["options"])
+        values["clock"] = ClockTerms.from_json(values)
         values["secret"] = bytes.fromhex(values["secret"])
         values["variants"] = tuple((name, version) for name, version in values["variants"])
         return cls(**values)

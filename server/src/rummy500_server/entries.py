@@ -60,17 +60,39 @@ class Acted:
 
 @dataclass(frozen=True, slots=True)
 class Clocked:
-    """The clock begins to finish a turn."""
+    """The clock begins to finish a turn. `spent_ms` is charged to the seat, and by `overrun_ms` it was late."""
 
     seat: int
     reason: ClockReason
     overrun_ms: int = 0
+    spent_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TakenOver:
+    """The seat is late, and `bot`, a built-in one with its settings, plays it from now on. Times as in `Clocked`."""
+
+    seat: int
+    reason: ClockReason
+    bot: str
+    overrun_ms: int = 0
+    spent_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The seat's own player plays it again."""
+
+    seat: int
 
 
 @dataclass(frozen=True, slots=True)
 class Forfeited:
+    """By `overrun_ms` the seat was late, if that is why."""
+
     seat: int
     termination: Termination
+    overrun_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +120,7 @@ class Uninvited:
     who: str
 
 
-Entry = Joined | Left | Started | Acted | Clocked | Forfeited | Closed | Invited | Uninvited
+Entry = Joined | Left | Started | Acted | Clocked | TakenOver | Returned | Forfeited | Closed | Invited | Uninvited
 
 
 class UnreadableEntry(Exception):
@@ -116,10 +138,14 @@ def write_entry(entry: Entry, digest: str) -> bytes:
             fields = ("leave", str(seat))
         case Started():
             fields = ("start",)
-        case Clocked(seat, reason, overrun):
-            fields = ("finish", str(seat), reason.name, str(overrun))
-        case Forfeited(seat, termination):
-            fields = ("forfeit", str(seat), termination.name)
+        case Clocked(seat, reason, overrun, spent):
+            fields = ("finish", str(seat), reason.name, str(overrun), str(spent))
+        case TakenOver(seat, reason, bot, overrun, spent):
+            fields = ("take-over", str(seat), reason.name, bot, str(overrun), str(spent))
+        case Returned(seat):
+            fields = ("return", str(seat))
+        case Forfeited(seat, termination, overrun):
+            fields = ("forfeit", str(seat), termination.name, str(overrun))
         case Closed(termination, sentence):
             fields = ("close", termination.name, sentence)
         case Invited(who, may_join, uses):
@@ -134,7 +160,7 @@ def read_entry(line: bytes, rules: Rules) -> tuple[Entry, str]:
     try:
         kind, *fields, digest = line.decode().split("\t")
         return _read(kind, fields, rules), digest
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise UnreadableEntry(f"{line!r} is no entry of a table") from error
 
 
@@ -148,10 +174,14 @@ def _read(kind: str, fields: list[str], rules: Rules) -> Entry:
             return Left(int(seat))
         case "start", []:
             return Started()
-        case "finish", [seat, reason, overrun]:
-            return Clocked(int(seat), ClockReason[reason], int(overrun))
-        case "forfeit", [seat, termination]:
-            return Forfeited(int(seat), Termination[termination])
+        case "finish", [seat, reason, *times]:
+            return Clocked(int(seat), ClockReason[reason], *map(int, times))
+        case "take-over", [seat, reason, bot, *times]:
+            return TakenOver(int(seat), ClockReason[reason], bot, *map(int, times))
+        case "return", [seat]:
+            return Returned(int(seat))
+        case "forfeit", [seat, termination, *times]:
+            return Forfeited(int(seat), Termination[termination], *map(int, times))
         case "close", [termination, sentence]:
             return Closed(Termination[termination], sentence)
         case "invite", [who, ("join" | "watch") as lets, uses]:

@@ -12,13 +12,13 @@ from typing import Any
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from rummy500.v1 import match_pb2
-from rummy500_arena.records import CLOCK, Ending, Fair, Header, MatchPlace, Recorder
+from rummy500_arena.records import CLOCK, STAND_IN, Ending, Fair, Header, MatchPlace, Recorder
 from rummy500_arena.standing import final_points
 from rummy500_arena.statistics import GameScore
 from rummy500_catalog import DEFAULT_PRESET
 from rummy500_engine.fair import THE_TABLE
 from rummy500_server.creation import Creation
-from rummy500_server.entries import Acted, Clocked, Forfeited
+from rummy500_server.entries import Acted, Clocked, Forfeited, Returned, TakenOver
 from rummy500_server.journal import Journal, Put, Write
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby
@@ -179,7 +179,7 @@ def finished_game(keeper: Keeper, *, finished_ms: int) -> FinishedGame | None:
         drawn=len({table.rules.sides[seat] for seat in result.winners}) > 1,
         termination=result.termination.name,
         at_fault=result.at_fault,
-        counts=result.termination not in _SAYS_NOTHING,
+        counts=result.termination not in _SAYS_NOTHING and not _is_abandoned(result),
     )
     return FinishedGame(
         record=record,
@@ -195,6 +195,11 @@ def finished_game(keeper: Keeper, *, finished_ms: int) -> FinishedGame | None:
         secret=creation.secret.hex() if creation.is_fair else "",
         commitment=table.committed_to(THE_TABLE).hex(),
     )
+
+
+def _is_abandoned(result: GameResult) -> bool:
+    """Whether the table was closed because nobody had acted for so long."""
+    return result.termination is Termination.TIMEOUT and result.at_fault is None
 
 
 def _effort(keeper: Keeper, seat: int) -> Effort:
@@ -223,12 +228,20 @@ def record_of(table: Table, place: MatchPlace | None = None) -> str:
             times={"created_ms": creation.created_ms},
         )
     )
+    bots = set[int]()
     for entry in table.history:
         match entry:
             case Acted(seat, action, spent, by_clock):
-                recorder.act(seat, action, by=CLOCK if by_clock else "", times={} if by_clock else {"spent_ms": spent})
+                by = CLOCK if by_clock else STAND_IN if seat in bots else ""
+                recorder.act(seat, action, by=by, times={} if by else {"spent_ms": spent})
             case Clocked(seat, reason, overrun):
                 recorder.finish_turn(seat, reason.name, times={"overrun_ms": overrun})
+            case TakenOver(seat, reason, bot, overrun):
+                bots.add(seat)
+                recorder.take_over(seat, bot, reason.name, times={"overrun_ms": overrun})
+            case Returned(seat):
+                bots.discard(seat)
+                recorder.give_back(seat)
             case Forfeited(seat, termination):
                 recorder.forfeit(seat, termination.name)
             case _:

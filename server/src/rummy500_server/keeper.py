@@ -6,7 +6,8 @@ Everything here runs in the loop's thread and none of it waits, so that nothing 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import Context
 from typing import Protocol
 
@@ -18,7 +19,7 @@ from rummy500_engine.refusals import Refused
 from rummy500_engine.terms import VariantError
 from rummy500_engine.view import seat_view
 from rummy500_server.acting import Acting, Stop, reveals
-from rummy500_server.clock import LoopTimer, Timer, TurnClock
+from rummy500_server.clock import Timer, TurnClock
 from rummy500_server.commits import Commits
 from rummy500_server.entries import Acted, Closed, Entry, Forfeited, Left, Started, write_entry
 from rummy500_server.journal import Write
@@ -45,7 +46,7 @@ class Viewer(Protocol):
 
 
 class Keeper:
-    def __init__(self, table: Table, commits: Commits, *, written: int = 0, timer: Timer | None = None) -> None:
+    def __init__(self, table: Table, commits: Commits, *, timer: Timer, ceiling_ms: int, written: int = 0) -> None:
         self.table = table
         self.players = [Player() for _ in table.seats]
         self.viewers: dict[Viewer, None] = {}
@@ -60,9 +61,9 @@ class Keeper:
         """Told when the journal did not keep what was played here."""
         self.tally = commits.tally
         self._loop = asyncio.get_running_loop()
-        timer = timer or LoopTimer()
-        self.overtime, self.bots = Overtime(self), OwnBots(self)
-        self.clock = TurnClock(table.creation.clock_ms, self.overtime.time_is_over, timer)
+        self.overtime, self.bots = Overtime(self, ceiling_ms), OwnBots(self)
+        limit_ms = table.creation.clock.decision_ms or ceiling_ms
+        self.clock = TurnClock(limit_ms, self.overtime.time_is_over, timer)
         self.window = PollWindow(self, timer)
         self.scribe = Scribe(table.name, commits, written=written, on_durable=self._publish, on_lost=self._lost)
         self._end_is_told = table.is_over
@@ -74,24 +75,28 @@ class Keeper:
 
     # --- what is asked of it
 
-    def submit(self, seat: int, actions: Sequence[Action | Refused], then: Then) -> None:
+    def submit(self, seat: int, actions: Sequence[Action | Refused], then: Then, *, read_at: float) -> None:
         """Acts, and tells `then` what became of it: at once, or when the poll that is open has lasted long enough.
+        `read_at`: when the answer was read, by the clock.
 
         Raises Failure as `act` does.
         """
-        if self.window.is_young and self.window.holds(seat, actions, then, decided=self._decided_now(seat)):
+        if self.table.seats[seat].stand_in:
+            self.overtime.player_is_back(seat)
+        decided = self._decided(seat, read_at)
+        if self.window.is_young and self.window.holds(seat, actions, then, decided=decided):
             return
-        then(self.act(seat, actions))
+        then(self.act(seat, actions, decided=decided))
 
     def act(self, seat: int, actions: Sequence[Action | Refused], *, decided: Decided | None = None) -> Acting:
         """Applies the actions in turn. An action that could not be read stands as its refusal in its place. `decided`:
-        what the seat knew when it answered, if that was earlier.
+        what the seat knew when it answered, and how long that took; None: what there is now.
 
         Raises Failure when the table has not started, or is broken.
         """
         table, player, last = self.table, self.players[seat], len(actions) - 1
-        before, turn = table.sequence, self.turn() if last else (0, 0)
-        seen, spent = decided or self._decided_now(seat)
+        before, turn = table.sequence, table.turn if last else (0, 0)
+        seen, spent = decided or self._decided(seat, self.clock.now())
         player.decisions += 1
         (self.tally.thinking if player.bot is None else self.tally.own_bots).observe(spent)
         for index, action in enumerate(actions):
@@ -103,7 +108,7 @@ class Keeper:
                 return Acting(index, Stop.REFUSED, before, self.table.sequence, refused)
             player.seen, player.charged_ms, player.refused = seen, spent, None
             if index < last:
-                if self.turn() != turn or seat not in self.table.to_act():
+                if table.turn != turn or seat not in self.table.to_act():
                     return Acting(index + 1, Stop.TURN_ENDED, before, self.table.sequence)
                 if any(reveals(event, seat) for event in events):
                     return Acting(index + 1, Stop.REVEALED, before, self.table.sequence)
@@ -133,9 +138,9 @@ class Keeper:
         self.bots.wake()
         self.guarded(Started())
 
-    def forfeit(self, seat: int, termination: Termination) -> None:
+    def forfeit(self, seat: int, termination: Termination, *, overrun_ms: int = 0) -> None:
         if self.table.state is TableState.PLAYING and self.table.seats[seat].forfeited is None:
-            self.enter(Forfeited(seat, termination))
+            self.enter(Forfeited(seat, termination, overrun_ms))
             self.tally.forfeits[termination.name] += 1
 
     def close(self, termination: Termination, sentence: str) -> None:
@@ -145,12 +150,13 @@ class Keeper:
     def resume(self) -> None:
         """A table that was folded goes on."""
         self.bots.wake()
-        self._publish()
+        if self.scribe.is_durable:
+            self._publish()
 
     def halt(self) -> None:
         """The server stops: nothing happens here by itself any more."""
         self.is_halted = True
-        self.clock.stop()
+        self.clock.pause()
         self.window.stop()
 
     def legal_actions(self, seat: int | None, *, limit: int = LISTED_AT_MOST) -> Sequence[Action]:
@@ -179,34 +185,71 @@ class Keeper:
         is_due = seat in self.asked and self.players[seat].asked == self.table.sequence and seat in self.table.to_act()
         return is_due and not self.window.held_by(seat)
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether a clock runs for the decision that is open; at a table without one it does in a call window."""
+        round = self.table.game.round
+        seconds = round.poll.seconds if round is not None and round.poll is not None else 0
+        return not self.table.creation.clock.is_untimed or bool(seconds)
+
     def clock_face(self, seat: int | None) -> ClockFace | None:
-        """The clock of the seat's decision, else that of the seat in turn; in a poll nobody sees another's."""
-        asked = self.table.to_act()
+        """The clock of the seat's decision, else that of the seat in turn; in a poll nobody sees another's. None: no
+        clock runs."""
+        table, asked = self.table, self.table.to_act()
         if seat not in asked:
-            seat = None if len(asked) != 1 or self.is_polled() else asked[0]
-        if seat is None or self.players[seat].asked != self.table.sequence:
+            seat = None if len(asked) != 1 or table.is_polled else asked[0]
+        if seat is None or self.players[seat].asked != table.sequence or not self.is_timed:
             return None
-        return self.clock.face(self.players[seat], [each.finished_turns for each in self.table.seats])
+        finished = [each.finished_turns for each in table.seats]
+        return self.clock.face(self.players[seat], finished, table.banks.bank if table.banks is not None else ())
+
+    # --- the players' connections
+
+    def connect(self, seat: int) -> None:
+        """The seat's player has one more stream."""
+        self.players[seat].streams += 1
+        self.overtime.player_is_back(seat)
+
+    def disconnect(self, seat: int) -> None:
+        self.players[seat].streams -= 1
+
+    def shown(self, seat: int) -> None:
+        """What the seat's player is sent now shows it the decision that is open."""
+        player = self.players[seat]
+        if not player.is_shown and player.asked == self.table.sequence:
+            self.clock.shown(player, is_moved=not self.table.is_polled)
+
+    def stale(self, seat: int, sequence: int) -> Failure:
+        """What the seat's player is told that speaks about an earlier event. If a bot has taken its place, the seat is
+        its own again."""
+        now, (overtaken, what) = self.table.sequence, self.players[seat].overtaken
+        self.overtime.player_is_back(seat)
+        happened = f": {what}" if sequence == overtaken else ""
+        sentence = f"the table is at {now}, the request was about {sequence}{happened}"
+        return Failure(Reason.STALE_SEQUENCE, sentence, sequence=now)
+
+    @contextmanager
+    def reading(self, seat: int) -> Iterator[float]:
+        """While an answer of the seat has been read and is not applied yet, the clock does not act for it. Gives the
+        moment at which it was read."""
+        player = self.players[seat]
+        player.reading += 1
+        try:
+            yield self.clock.now()
+        finally:
+            player.reading -= 1
+            self.overtime.look_again()
 
     # --- acting
 
-    def is_polled(self) -> bool:
-        """Whether a poll is open: several seats are asked, and nobody is in turn."""
-        return self.table.game.round is not None and self.table.game.round.poll is not None
-
-    def _decided_now(self, seat: int) -> Decided:
+    def _decided(self, seat: int, read_at: float) -> Decided:
         sequence, player = self.table.sequence, self.players[seat]
-        return sequence, self.clock.spent_ms(player) if player.asked == sequence else 0
+        return sequence, self.clock.spent_ms(player, read_at) if player.asked == sequence else 0
 
     def poll_is_free(self) -> None:
         """The open poll has lasted long enough: what was held back counts now, and the server's own bots answer."""
         self.window.release()
         self.bots.play_on()
-
-    def turn(self) -> tuple[int, int]:
-        """Which turn is played: the round, and the turns before it."""
-        round = self.table.game.round
-        return (0, 0) if round is None else (round.number, round.turns_played)
 
     def _apply(self, seat: int, action: Action | Refused, *, spent_ms: int) -> list[TableEvent]:
         table = self.table
@@ -220,7 +263,7 @@ class Keeper:
         """Counts a refusal. At a table from a position nothing is counted: a scenario tries out what is refused."""
         if seat not in self.table.to_act():
             return
-        player, turn = self.players[seat], self.turn()
+        player, turn = self.players[seat], self.table.turn
         player.refused = refused
         player.all_refusals += 1
         if self.table.creation.position is not None:
@@ -229,7 +272,8 @@ class Keeper:
             player.turn, player.refusals = turn, 0
         player.refusals += 1
         if player.refusals >= MOST_REFUSALS:
-            self.overtime.finish_turn(seat, ClockReason.REFUSALS)
+            _, spent = self._decided(seat, self.clock.now())
+            self.overtime.finish_turn(seat, ClockReason.REFUSALS, spent_ms=spent)
 
     def guarded(self, entry: Entry) -> list[TableEvent]:
         """Applies an entry that runs variants' code. A broken variant ends the table; our own mistake does so when it
@@ -274,13 +318,13 @@ class Keeper:
     def _publish(self) -> None:
         """All is durable: the seats that are asked are asked now, and everybody is shown."""
         table, sequence = self.table, self.table.sequence
-        asked, deadline = table.to_act(), self.window.opened() if self.is_polled() else None
+        asked, banks, deadline = table.to_act(), table.banks, self.window.opened() if table.is_polled else None
         self.asked = asked
         for seat in asked:
             if self.players[seat].asked != sequence:
-                self.clock.begin(self.players[seat], sequence, deadline=deadline)
-        if not self.is_halted:
-            self.clock.arm([self.players[seat].deadline for seat in asked])
+                more_ms = 0 if banks is None or table.seats[seat].stand_in else banks.more_ms(seat)
+                self.clock.begin(self.players[seat], sequence, more_ms=more_ms, deadline=deadline)
+        self.clock.arm([self.players[seat].deadline for seat in asked])
         self._notify()
         if table.is_over:
             self.window.release()

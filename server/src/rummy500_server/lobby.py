@@ -18,6 +18,7 @@ from rummy500_engine.position import PositionError, players_of, set_up
 from rummy500_engine.refusals import Refused
 from rummy500_engine.rules import Rules
 from rummy500_server.clock import Timer
+from rummy500_server.clock_terms import ClockTerms, usual_terms
 from rummy500_server.commits import Commits
 from rummy500_server.creation import Creation
 from rummy500_server.entries import SeatKind
@@ -48,14 +49,14 @@ FOLD_AGAIN_AFTER = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A table that somebody asks for. `secret`: what the packs follow from; empty: to be drawn. `clock_ms` 0: the
-    server's default. Names as in `Creation`."""
+    """A table that somebody asks for. `secret`: what the packs follow from; empty: to be drawn. `clock` None: the
+    server's usual one. Names as in `Creation`."""
 
     owner: str
     players: int
     choice: Choice = field(default_factory=Choice)
     title: str = ""
-    clock_ms: int = 0
+    clock: ClockTerms | None = None
     secret: bytes = b""
     from_seed: bool = False
     position: Mapping[str, Any] | None = None
@@ -71,15 +72,11 @@ class Lobby:
     together with the end."""
 
     def __init__(
-        self,
-        *,
-        settings: Settings,
-        catalog: Catalog,
-        journal: Journal,
-        tally: Tally | None = None,
-        timer: Timer | None = None,
+        self, *, settings: Settings, catalog: Catalog, journal: Journal, timer: Timer, tally: Tally | None = None
     ) -> None:
-        self.settings, self.catalog, self._timer = settings, catalog, timer
+        self.settings, self.catalog, self.timer = settings, catalog, timer
+        self.usual_clock = usual_terms(settings)
+        self._ceiling_ms = settings.ceiling_minutes * 60_000
         self.commits = Commits(journal, tally)
         self.memory = RequestMemory(journal)
         self.when_over: list[Callable[[Keeper], Sequence[Write]]] = []
@@ -98,6 +95,7 @@ class Lobby:
         self._over: dict[str, None] = {}
         self._unfinished: dict[str, str] = {}
         """The owner of each table that is not over, in memory or not."""
+        self._clocks_stand = False
         self._waking: asyncio.Task[None] | None = None
         self._stalled: dict[str, Stall] = {}
 
@@ -145,6 +143,12 @@ class Lobby:
         if self._waking is not None:
             await asyncio.shield(self._waking)
 
+    def stop_clocks(self) -> None:
+        """From now on no clock acts: the server is about to stop, and players cannot answer as they would."""
+        self._clocks_stand = True
+        for keeper in self._keepers.values():
+            keeper.clock.pause()
+
     async def close(self) -> None:
         """Nothing is played any more; what was played is in the journal."""
         for task in (self._waking, *self._folding.values()):
@@ -152,6 +156,7 @@ class Lobby:
                 task.cancel()
         for keeper in self._keepers.values():
             keeper.halt()
+        self.timer.stop()
         with suppress(JournalError):  # the log has it, and nobody was told of what was not kept
             await self.commits.durable()
 
@@ -215,7 +220,7 @@ class Lobby:
             if name in self._unfinished:
                 await self._give_up(name, sentence)
             raise Failure(Reason.TABLE_BROKEN, sentence) from error
-        keeper = Keeper(table, self.commits, written=len(lines), timer=self._timer)
+        keeper = Keeper(table, self.commits, written=len(lines), timer=self.timer, ceiling_ms=self._ceiling_ms)
         self._adopt(keeper)
         if name in self._stalled:
             keeper.close(Termination.SERVER_FAULT, self._stalled[name].sentence)
@@ -240,6 +245,8 @@ class Lobby:
     def _adopt(self, keeper: Keeper) -> None:
         name = keeper.table.name
         self._keepers[name] = keeper
+        if self._clocks_stand:
+            keeper.clock.pause()
         if keeper.table.is_over:
             self._let_go(keeper)
         else:
@@ -312,7 +319,7 @@ class Lobby:
             owner=wish.owner,
             players=wish.players,
             secret=wish.secret or secrets.token_bytes(32),
-            clock_ms=wish.clock_ms or self.settings.decision_ms,
+            clock=wish.clock or self.usual_clock,
             created_ms=round(time.time() * 1000),
             choice=wish.choice,
             title=wish.title,
@@ -326,7 +333,7 @@ class Lobby:
             digest=rules.digest,
             variants=rules.variants,
         )
-        keeper = Keeper(Table(creation, rules), self.commits, timer=self._timer)
+        keeper = Keeper(Table(creation, rules), self.commits, timer=self.timer, ceiling_ms=self._ceiling_ms)
         if creation.is_listed:
             self._listed[name] = creation
         self._unfinished[name] = creation.owner

@@ -350,7 +350,7 @@ class Match:
                 owner=self.document.owner,
                 players=spec.players,
                 choice=spec.choice,
-                clock_ms=spec.clock_ms,
+                clock=spec.clock,
                 secret=game.seed,
                 from_seed=spec.seed is not None,
                 single_round=spec.unit is Unit.DEAL,

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from rummy500.v1 import match_pb2, rules_pb2, table_pb2
+from rummy500.v1 import match_pb2, table_pb2
 from rummy500_arena.plan import Plan, Unit, secret_of_seed
 from rummy500_arena.records import MatchPlace
-from rummy500_bots import BotRefused, BotSpec, built_in, kinds
+from rummy500_bots import BotSpec
 from rummy500_engine.fair import THE_TABLE, commitment
 from rummy500_engine.rules import MAX_PLAYERS, MIN_PLAYERS
 from rummy500_engine.shuffle import SEED_BYTES
+from rummy500_server.bot_wire import bot_message, read_bot
+from rummy500_server.clock_terms import ClockTerms, WhenLate
+from rummy500_server.clock_wire import clock_message, read_clock
+from rummy500_server.names import read_name
 from rummy500_server.rules_wire import Choice, choice_message, read_choice
-from rummy500_server.status import Failure, Reason, bad_request
-from rummy500_server.table_wire import LEAST_CLOCK_MS, MOST_CLOCK_MS, read_bot, read_name
+from rummy500_server.status import bad_request
 
 MOST_BOTS, MOST_DEALS, MOST_TABLES = 64, 1_000_000, 1_024
 MOST_GAMES = 10_000_000
@@ -61,7 +64,7 @@ class MatchSpec:
     seed: int | None
     secret: bytes
     concurrency: int
-    clock_ms: int
+    clock: ClockTerms
 
     @cached_property
     def plan(self) -> Plan:
@@ -100,7 +103,7 @@ class MatchSpec:
             "seed": self.seed,
             "secret": self.secret.hex(),
             "concurrency": self.concurrency,
-            "clock_ms": self.clock_ms,
+            "clock": self.clock.to_json(),
         }
 
     @classmethod
@@ -119,12 +122,12 @@ class MatchSpec:
             seed=values["seed"],
             secret=bytes.fromhex(values["secret"]),
             concurrency=values["concurrency"],
-            clock_ms=values["clock_ms"],
+            clock=ClockTerms.from_json(dict(values)),
         )
 
 
-def read_spec(message: match_pb2.MatchPlan, *, clock_ms: int) -> MatchSpec:
-    """`clock_ms` is the server's default. Raises Failure, naming the field."""
+def read_spec(message: match_pb2.MatchPlan, *, usual_clock: ClockTerms) -> MatchSpec:
+    """Raises Failure, naming the field."""
     if not 2 <= len(message.bots) <= MOST_BOTS:
         raise bad_request("plan.bots", f"{len(message.bots)}: a match has 2 to {MOST_BOTS} bots")
     players = message.players or len(message.bots)
@@ -138,9 +141,6 @@ def read_spec(message: match_pb2.MatchPlan, *, clock_ms: int) -> MatchSpec:
         raise bad_request("plan.deals", f"{message.deals}: it is 1 to {MOST_DEALS}")
     if message.concurrency > MOST_TABLES:
         raise bad_request("plan.concurrency", f"{message.concurrency}: it is 1 to {MOST_TABLES}, or 0")
-    clock = message.clock.decision_ms
-    if clock and not LEAST_CLOCK_MS <= clock <= MOST_CLOCK_MS:
-        raise bad_request("plan.clock.decision_ms", f"{clock}: it is {LEAST_CLOCK_MS} to {MOST_CLOCK_MS}, or 0")
     if message.unit not in _UNIT:
         raise bad_request("plan.unit", f"{message.unit} is none of MATCH_UNIT_DEAL and MATCH_UNIT_GAME")
     bots = tuple(_read_bot(bot, f"plan.bots[{at}]") for at, bot in enumerate(message.bots))
@@ -155,24 +155,29 @@ def read_spec(message: match_pb2.MatchPlan, *, clock_ms: int) -> MatchSpec:
         seed=seed,
         secret=secrets.token_bytes(SEED_BYTES) if seed is None else secret_of_seed(seed),
         concurrency=message.concurrency or usual,
-        clock_ms=clock or clock_ms,
+        clock=_read_clock(message.clock, usual_clock),
     )
     _verify_whole(spec)
     return spec
+
+
+def _read_clock(message: table_pb2.ClockSettings, usual: ClockTerms) -> ClockTerms:
+    """In a match a bot plays for itself, and a silent one holds up nobody for long."""
+    if usual.when_late is WhenLate.BOT:
+        usual = replace(usual, when_late=WhenLate.FINISH_TURN, stand_in="")
+    clock = read_clock(message, usual, "plan.clock")
+    if clock.is_untimed:
+        raise bad_request("plan.clock.untimed", "must be false: a match has a clock, of up to 24 hours a decision")
+    if clock.when_late is WhenLate.BOT:
+        raise bad_request("plan.clock.when_late", "in a match no other bot plays for a bot that is late")
+    return clock
 
 
 def _read_bot(message: match_pb2.MatchBot, path: str) -> MatchBot:
     name = read_name(message.name, f"{path}.name")
     match message.WhichOneof("source"):
         case "builtin":
-            spec = read_bot(message.builtin, f"{path}.builtin")
-            try:
-                built_in(spec, seed=0)
-            except BotRefused as error:
-                if spec.name not in kinds():
-                    raise Failure(Reason.NO_SUCH_BOT, str(error)) from error
-                raise bad_request(f"{path}.builtin.settings", str(error)) from error
-            return MatchBot(name, builtin=spec)
+            return MatchBot(name, builtin=read_bot(message.builtin, f"{path}.builtin"))
         case "connected":
             names = tuple(
                 read_name(stream, f"{path}.connected.names[{at}]") for at, stream in enumerate(message.connected.names)
@@ -213,7 +218,7 @@ def spec_message(spec: MatchSpec, *, with_seed: bool) -> match_pb2.MatchPlan:
         unit=_WIRE_UNIT[spec.unit],
         players=spec.players,
         concurrency=spec.concurrency,
-        clock=table_pb2.ClockSettings(decision_ms=spec.clock_ms),
+        clock=clock_message(spec.clock),
     )
     if with_seed and spec.seed is not None:
         message.seed = spec.seed
@@ -222,6 +227,5 @@ def spec_message(spec: MatchSpec, *, with_seed: bool) -> match_pb2.MatchPlan:
         if bot.builtin is None:
             added.connected.names.extend(bot.connected)
             continue
-        added.builtin.name = bot.builtin.name
-        added.builtin.settings.extend(rules_pb2.Option(name=key, value=value) for key, value in bot.builtin.settings)
+        added.builtin.CopyFrom(bot_message(bot.builtin))
     return message

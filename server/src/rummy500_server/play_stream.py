@@ -5,20 +5,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from rummy500.v1 import play_service_pb2 as pb
 from rummy500_engine.refusals import Refused
-from rummy500_server.acting import Acting, Stop, actions_from
+from rummy500_server.acting import Acting, Stop, actions_from, verify_play_request
+from rummy500_server.clock import Timer
+from rummy500_server.clock_wire import clock_message
 from rummy500_server.commits import Commits
 from rummy500_server.keeper import Keeper
 from rummy500_server.limits import Bucket
 from rummy500_server.rules_messages import RulesMessages
 from rummy500_server.sight import view_of
-from rummy500_server.status import Failure, Reason, bad_request, rejection_of
+from rummy500_server.status import Failure, Reason, rejection_of
 from rummy500_server.table import TableState
-from rummy500_server.table_wire import LONGEST_NAME
 from rummy500_server.translate.events import result_into
 from rummy500_server.translate.pieces import VARINT, block, numbers, tag, time_varint
 from rummy500_server.translate.views import clock_piece, refusal_message, view_bytes
@@ -28,6 +30,7 @@ _ASKED, _EVENTS = tag(pb.DecisionRequest, "sequence"), tag(pb.DecisionRequest, "
 _LEFT, _DEADLINE = tag(pb.DecisionRequest, "time_left_ms"), tag(pb.DecisionRequest, "deadline_unix_ms")
 _CHARGED, _REFUSALS_LEFT = numbers(pb.DecisionRequest, "charged_ms"), numbers(pb.DecisionRequest, "refusals_left")
 _REFUSAL = tag(pb.DecisionRequest, "refusal")
+_NO_TIME = time_varint(0)
 MOST_EVENTS = 500
 LONGEST_MESSAGE = 512 << 10
 """Bytes after which what is due goes into another message."""
@@ -66,16 +69,26 @@ class PlayLink:
 
 class PlayStream:
     def __init__(
-        self, *, who: str, name: str, most_games: int, rules: RulesMessages, bucket: Bucket, commits: Commits
+        self,
+        *,
+        who: str,
+        name: str,
+        most_games: int,
+        rules: RulesMessages,
+        bucket: Bucket,
+        commits: Commits,
+        timer: Timer,
     ) -> None:
         self.who, self.name, self.most_games = who, name, most_games
-        self._rules, self._bucket, self._commits = rules, bucket, commits
+        self._rules, self._bucket, self._commits, self._timer = rules, bucket, commits, timer
         self._rules_sent: set[str] = set()
         self._links: dict[str, PlayLink] = {}
         self._due: dict[PlayLink, None] = {}
         self._refusals: deque[pb.DecisionRefused] = deque()
         self._ended: deque[tuple[Keeper, int, int]] = deque()
         """Games that ended while the bot was away: the seat, and the last event that the bot has."""
+        self._asked: list[PlayLink] = []
+        """Those whose requests are in the message that is put together."""
         self._next = pb.PlayResponse()
         self._wake = asyncio.Event()
         self._failure: Failure | None = None
@@ -99,7 +112,7 @@ class PlayStream:
             return
         link = self._links[name] = PlayLink(self, keeper, seat)
         keeper.viewers[link] = None
-        keeper.players[seat].streams += 1
+        keeper.connect(seat)
         self.mark(link)
 
     def unlink(self, table: str) -> None:
@@ -107,7 +120,7 @@ class PlayStream:
         if link is not None:
             self._due.pop(link, None)
             link.keeper.viewers.pop(link, None)
-            link.keeper.players[link.seat].streams -= 1
+            link.keeper.disconnect(link.seat)
 
     def unlink_all(self) -> None:
         for table in tuple(self._links):
@@ -146,16 +159,28 @@ class PlayStream:
             self._wake.set()
 
     async def _take_in(self, request: pb.PlayRequest) -> None:
-        came = time.perf_counter()
+        came, read_at = time.perf_counter(), self._timer.time()
         verify_play_request(request)
         for table in request.rules_wanted:
             self._send_rules(table)
-        for number, decision in enumerate(request.decisions, 1):
-            self._decide(decision)
-            if number % DECISIONS_A_TURN == 0:
-                await asyncio.sleep(0)
+        for decision in request.decisions[:DECISIONS_A_TURN]:
+            self._decide(decision, read_at)
+        if len(request.decisions) > DECISIONS_A_TURN:
+            await self._decide_more(request.decisions[DECISIONS_A_TURN:], read_at)
         if request.decisions:
             self._commits.answer(came, len(request.decisions))
+
+    async def _decide_more(self, decisions: Sequence[pb.Decision], read_at: float) -> None:
+        """Others get the loop in between."""
+        with ExitStack() as reading:
+            for decision in decisions:
+                link = self._links.get(decision.table)
+                if link is not None:
+                    reading.enter_context(link.keeper.reading(link.seat))
+            for number, decision in enumerate(decisions):
+                if number % DECISIONS_A_TURN == 0:
+                    await asyncio.sleep(0)
+                self._decide(decision, read_at)
 
     def _send_rules(self, table: str) -> None:
         link = self._links.get(table)
@@ -170,7 +195,7 @@ class PlayStream:
     def not_mine(table: str) -> Failure:
         return Failure(Reason.NOT_SEATED, f"this bot has no seat at a table {table!r} whose game is on")
 
-    def _decide(self, decision: pb.Decision) -> None:
+    def _decide(self, decision: pb.Decision, read_at: float) -> None:
         table, sequence = decision.table, decision.sequence
         link = self._links.get(table)
         if link is None:
@@ -179,9 +204,9 @@ class PlayStream:
         keeper, seat = link.keeper, link.seat
         try:
             if sequence != keeper.table.sequence:
-                raise stale(keeper, sequence)
+                raise keeper.stale(seat, sequence)
             actions = actions_from(decision.actions, keeper.table.rules)
-            keeper.submit(seat, actions, lambda outcome: self._decided(link, sequence, outcome))
+            keeper.submit(seat, actions, lambda outcome: self._decided(link, sequence, outcome), read_at=read_at)
         except Failure as failure:
             self.refuse(table, sequence, failure)
             if failure.reason is Reason.BAD_REQUEST:
@@ -249,6 +274,9 @@ class PlayStream:
             await self._wake.wait()
             self._wake.clear()
             while response := self._put_together():
+                for link in self._asked:
+                    link.keeper.shown(link.seat)
+                self._asked.clear()
                 yield response
             if self._failure is not None:
                 raise self._failure
@@ -297,6 +325,7 @@ class PlayStream:
         elif link.asked != table.sequence and keeper.is_asked(link.seat):
             request = self._request(link)
             requests.append(request)
+            self._asked.append(link)
             size += len(request)
         return size
 
@@ -306,7 +335,7 @@ class PlayStream:
         if table.rules.digest not in self._rules_sent:
             self._rules_sent.add(table.rules.digest)
             started.rules.CopyFrom(self._rules.message(table))
-        started.clock.decision_ms = table.creation.clock_ms
+        started.clock.CopyFrom(clock_message(table.creation.clock))
         started.players.extend(seat.name for seat in table.seats)
         started.match = table.creation.match
         return started.ByteSize()
@@ -331,10 +360,10 @@ class PlayStream:
             return b""
         table, player = keeper.table, keeper.players[seat]
         link.asked = sequence = table.sequence
-        clock = keeper.clock_face(seat)
-        assert clock is not None
-        left, deadline = time_varint(clock.time_left_ms), time_varint(clock.deadline_unix_ms)
-        told = clock_piece(left, deadline, clock.finished_turns)
+        clock, left, deadline, told = keeper.clock_face(seat), _NO_TIME, _NO_TIME, b""
+        if clock is not None:
+            left, deadline = time_varint(clock.time_left_ms), time_varint(clock.deadline_unix_ms)
+            told = clock_piece(left, deadline, clock)
         view = view_bytes(table.game, seat, legal, public=keeper.public, sequence=sequence, clock=told)
         pieces = [
             link.prefix,
@@ -365,27 +394,6 @@ class PlayStream:
         result_into(over.result, table.result)
         over.events.extend(table.log.messages(after, seat, most=MOST_EVENTS))
         return over.ByteSize()
-
-
-def verify_play_request(request: pb.PlayRequest) -> None:
-    """Of a request after the first. Raises Failure BAD_REQUEST."""
-    if request.HasField("hello"):
-        raise bad_request("hello", "is for the first message of a stream only")
-    if len(request.decisions) > 1_024:
-        raise bad_request("decisions", f"{len(request.decisions)}: at most 1,024")
-    if len(request.rules_wanted) > 64:
-        raise bad_request("rules_wanted", f"{len(request.rules_wanted)}: at most 64")
-    for at, decision in enumerate(request.decisions):
-        if len(decision.table) > LONGEST_NAME:
-            raise bad_request(f"decisions[{at}].table", f"at most {LONGEST_NAME} characters")
-    for at, table in enumerate(request.rules_wanted):
-        if len(table) > LONGEST_NAME:
-            raise bad_request(f"rules_wanted[{at}]", f"at most {LONGEST_NAME} characters")
-
-
-def stale(keeper: Keeper, sequence: int) -> Failure:
-    now = keeper.table.sequence
-    return Failure(Reason.STALE_SEQUENCE, f"the table is at {now}, the request was about {sequence}", sequence=now)
 
 
 def lost() -> Failure:

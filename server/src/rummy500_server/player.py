@@ -21,6 +21,10 @@ class Player:
     asked: int = -1
     asked_at: float = 0.0
     deadline: float = 0.0
+    is_shown: bool = False
+    has_grace: bool = False
+    reading: int = 0
+    overtaken: tuple[int, str] = (-1, "")
     charged_ms: int = 0
     seen: int = 0
     refusals: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rummy500_bots import BotRefused, BotSpec, built_in, kinds
+from rummy500_bots import BotSpec
 from rummy500_server.connected import Connected
 from rummy500_server.entries import Joined, SeatKind
 from rummy500_server.identity import Principal, Role, unknown_token
@@ -72,13 +72,7 @@ def _free_seat(table: Table, name: str, wanted: int | None) -> int:
 
 
 def seat_builtin(keeper: Keeper, spec: BotSpec, *, name: str, wanted: int | None) -> int:
-    """Raises Failure NO_SUCH_BOT, or BAD_REQUEST when a setting is wrong."""
-    try:
-        built_in(spec, seed=0)
-    except BotRefused as error:
-        if spec.name not in kinds():
-            raise Failure(Reason.NO_SUCH_BOT, str(error)) from error
-        raise bad_request("builtin.settings", str(error)) from error
+    """Raises Failure as `sit` does."""
     label = name or ("" if keeper.table.place_names() else spec.name)
     return sit(keeper, name=label, who=str(spec), kind=SeatKind.BUILTIN_BOT, wanted=wanted)
 

@@ -43,6 +43,22 @@ class Settings:
     log_format: str = _setting("console", "how log lines look", choices=("console", "json"))
     log_level: str = _setting("info", "the least level that is logged", choices=("debug", "info", "warning", "error"))
     decision_ms: int = _setting(10_000, "time for one decision where a table names none", low=50, high=86_400_000)
+    bank_ms: int = _setting(0, "bank of a seat at the start of a game where a table names none", high=86_400_000)
+    increment_ms: int = _setting(0, "what a bank gains at its seat's turn where a table does not say", high=86_400_000)
+    most_bank_ms: int = _setting(3_600_000, "the most that a bank holds where a table does not say", high=86_400_000)
+    startup_ms: int = _setting(0, "more time for a seat's first decision where a table names none", high=86_400_000)
+    grace_ms: int = _setting(0, "more time in a game for an absent player where a table names none", high=86_400_000)
+    when_late: str = _setting(
+        "finish-turn",
+        "what becomes of a seat whose time is over where a table does not say",
+        choices=("finish-turn", "bot", "forfeit"),
+    )
+    forfeit_after: int = _setting(
+        3, "so many turns that the clock finished forfeit where a table does not say; 0: never", high=1_000
+    )
+    ceiling_minutes: int = _setting(
+        1_440, "a game in which no player has acted for so long is closed", low=1, high=525_600
+    )
     open_table_minutes: int = _setting(
         1_440, "a table that has not started after so long is closed", low=1, high=525_600
     )

@@ -14,6 +14,8 @@ from rummy500_engine.position import players_of, set_up
 from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import shuffle
+from rummy500_server.banks import Banks
+from rummy500_server.clock_terms import WhenLate
 from rummy500_server.creation import Creation
 from rummy500_server.entries import (
     Acted,
@@ -24,8 +26,10 @@ from rummy500_server.entries import (
     Invited,
     Joined,
     Left,
+    Returned,
     SeatKind,
     Started,
+    TakenOver,
     Uninvited,
 )
 from rummy500_server.eventlog import EventLog
@@ -40,13 +44,12 @@ from rummy500_server.table_events import (
     SeatForfeited,
     SeatJoined,
     SeatLeft,
+    SeatReturned,
+    SeatTakenOver,
     TableClosed,
     TableEvent,
     digest_of_events,
 )
-
-LAST_FINISHED_TURN = 3
-"""So many turns of a game that the clock finished for a seat, and it forfeits."""
 
 
 class TableState(Enum):
@@ -58,7 +61,7 @@ class TableState(Enum):
 
 @dataclass(slots=True)
 class Seat:
-    """`who` as in `Joined`. `kind` None: the seat is free."""
+    """`who` as in `Joined`. `kind` None: the seat is free. `stand_in` is the built-in bot that plays for its player."""
 
     number: int
     kind: SeatKind | None = None
@@ -66,6 +69,7 @@ class Seat:
     who: str = ""
     entropy: bytes = b""
     forfeited: Termination | None = None
+    stand_in: str = ""
     finished_turns: int = 0
     overrun_ms: int = 0
 
@@ -87,6 +91,9 @@ class Table:
         self.traced: Refused | None = None
         self.invitations: dict[str, Invited] = {}
         """By the digests of their secrets."""
+        self.banks = Banks(creation.clock, rules.players) if creation.clock.has_extra_time else None
+        """What the seats have beyond the time of a decision; None: nobody has anything."""
+        self._turn = (0, 0)
         self._revealed = 0
         """The last round whose secret is out."""
         self._tell([*self._committed(THE_TABLE), *self._committed(1)])
@@ -120,6 +127,17 @@ class Table:
         """The names that a position gives to its seats; empty: seats are taken under any name."""
         return players_of(self.creation.position) if self.creation.position is not None else []
 
+    @property
+    def is_polled(self) -> bool:
+        """Whether a poll is open: several seats are asked, and nobody is in turn."""
+        return self.game.round is not None and self.game.round.poll is not None
+
+    @property
+    def turn(self) -> tuple[int, int]:
+        """Which turn is played: the round, and the turns before it."""
+        round = self.game.round
+        return (0, 0) if round is None else (round.number, round.turns_played)
+
     def to_act(self) -> tuple[int, ...]:
         return self.game.to_act() if self.state is TableState.PLAYING else ()
 
@@ -147,7 +165,8 @@ class Table:
 
         A refused call that costs points is entered like an action; `traced` is its refusal then, else None.
         """
-        self.traced = None
+        self.traced, banks = None, self.banks
+        is_charged = banks is not None and not self.is_polled
         try:
             events = self._brought_about(entry)
         except Refused as refused:
@@ -156,6 +175,8 @@ class Table:
             self.traced, events = refused, self._told(refused.events)
         self.history.append(entry)
         self._tell(events)
+        if banks is not None:
+            self._keep_time(banks, entry, is_charged=is_charged)
         return events
 
     def _tell(self, events: Sequence[TableEvent]) -> None:
@@ -179,7 +200,14 @@ class Table:
                 self.seats[seat].finished_turns += 1
                 self.seats[seat].overrun_ms = overrun
                 return [ClockActed(seat, reason, self.seats[seat].finished_turns)]
-            case Forfeited(seat, termination):
+            case TakenOver(seat, reason, bot, overrun):
+                self.seats[seat].stand_in, self.seats[seat].overrun_ms = bot, overrun
+                return [SeatTakenOver(seat, bot, reason)]
+            case Returned(seat):
+                self.seats[seat].stand_in = ""
+                return [SeatReturned(seat)]
+            case Forfeited(seat, termination, overrun):
+                self.seats[seat].overrun_ms = overrun or self.seats[seat].overrun_ms
                 return self._forfeit(seat, termination)
             case Closed(termination, sentence):
                 self.state = TableState.CLOSED
@@ -191,6 +219,23 @@ class Table:
             case Uninvited(who):
                 self.invitations.pop(who, None)
                 return []
+
+    # --- time
+
+    def _keep_time(self, banks: Banks, entry: Entry, *, is_charged: bool) -> None:
+        """A poll has a time of its own and is not charged, nor is what a seat's player did not do itself."""
+        match entry:
+            case Acted(seat, _, spent, False) if is_charged and not self.seats[seat].stand_in:
+                banks.charge(seat, spent)
+            case Clocked(seat, _, _, spent) | TakenOver(seat, _, _, _, spent):
+                banks.charge(seat, spent)
+            case _:
+                pass
+        round, turn = self.game.round, self.turn
+        if turn != self._turn and round is not None and not round.over:
+            self._turn = turn
+            if not self.seats[round.turn].stand_in:
+                banks.begin_turn(round.turn)
 
     def _start(self) -> list[TableEvent]:
         self.state = TableState.PLAYING
@@ -256,13 +301,15 @@ class Table:
         return [*self._round_revealed(), DealRevealed(THE_TABLE, self.creation.secret)]
 
     def _forfeit(self, seat: int, termination: Termination) -> list[TableEvent]:
-        self.seats[seat].forfeited = termination
+        self.seats[seat].forfeited, self.seats[seat].stand_in = termination, ""
         events: list[TableEvent] = [SeatForfeited(seat, termination)]
         playing = {self.rules.sides[each.number] for each in self.seats if each.forfeited is None}
         if len(playing) > 1:
             return events
         winners = tuple(each.number for each in self.seats if self.rules.sides[each.number] in playing)
-        sentence = f"{self.seats[seat].name} forfeited: {termination.value}"
+        is_at_once = termination is Termination.TIMEOUT and self.creation.clock.when_late is WhenLate.FORFEIT
+        why = "its time ran out" if is_at_once else termination.value
+        sentence = f"{self.seats[seat].name} forfeited: {why}"
         return [*events, *self._end(self._result(termination, winners, sentence=sentence))]
 
     # --- how it ended

@@ -21,7 +21,7 @@ from rummy500_server.results import GameResult, Termination
 
 
 class ClockReason(Enum):
-    """Why the clock finished a turn; the names are those of the contract."""
+    """Why the clock acted; the names are those of the contract."""
 
     TIMEOUT = "its time ran out"
     REFUSALS = "five of its actions were refused"
@@ -58,6 +58,18 @@ class ClockActed:
     seat: int
     reason: ClockReason
     finished_turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeatTakenOver:
+    seat: int
+    bot: str
+    reason: ClockReason
+
+
+@dataclass(frozen=True, slots=True)
+class SeatReturned:
+    seat: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +115,8 @@ TableEvent = (
     | SeatLeft
     | TableClosed
     | ClockActed
+    | SeatTakenOver
+    | SeatReturned
     | SeatForfeited
     | RoundCounted
     | GameEnded

@@ -9,21 +9,21 @@ from typing import Any
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from rummy500.v1 import result_pb2, table_pb2, table_service_pb2
-from rummy500_bots import BotSpec
 from rummy500_engine.fair import THE_TABLE
 from rummy500_engine.shuffle import SEED_BYTES
+from rummy500_server.clock_terms import ClockTerms
+from rummy500_server.clock_wire import clock_message, read_clock
 from rummy500_server.creation import Creation
 from rummy500_server.entries import SeatKind
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Wish
+from rummy500_server.names import LONGEST_NAME
 from rummy500_server.rules_wire import choice_message, read_choice, read_players
 from rummy500_server.status import bad_request
 from rummy500_server.table import Seat, TableState
 from rummy500_server.translate.events import result_into
 
-LONGEST_NAME = 64
 LONGEST_POSITION = 32 << 10
-LEAST_CLOCK_MS, MOST_CLOCK_MS = 50, 86_400_000
 
 _KIND = {
     None: table_pb2.SEAT_KIND_UNSPECIFIED,
@@ -63,7 +63,7 @@ def creation_message(creation: Creation) -> table_pb2.Table:
         title=creation.title,
         rules=choice_message(creation.choice),
         rules_digest=creation.digest,
-        clock=table_pb2.ClockSettings(decision_ms=creation.clock_ms),
+        clock=clock_message(creation.clock),
         from_position=creation.position is not None,
         from_seed=creation.from_seed,
         created=created,
@@ -88,10 +88,11 @@ def _seat_message(keeper: Keeper, seat: Seat) -> table_pb2.Seat:
         kind=_KIND[seat.kind],
         connected=seat.kind is SeatKind.BUILTIN_BOT or keeper.players[seat.number].streams > 0,
         forfeited=seat.forfeited is not None,
+        stand_in=seat.stand_in,
     )
 
 
-def read_wish(request: table_service_pb2.CreateTableRequest, owner: str) -> Wish:
+def read_wish(request: table_service_pb2.CreateTableRequest, owner: str, *, usual_clock: ClockTerms) -> Wish:
     """Raises Failure BAD_REQUEST, naming the field."""
     if len(request.title) > LONGEST_NAME:
         raise bad_request("title", f"at most {LONGEST_NAME} characters")
@@ -105,19 +106,13 @@ def read_wish(request: table_service_pb2.CreateTableRequest, owner: str) -> Wish
         players=request.seats if position is not None else read_players(request.seats, "seats"),
         choice=read_choice(request.rules, "rules"),
         title=request.title,
-        clock_ms=_read_clock(request.clock.decision_ms),
+        clock=read_clock(request.clock, usual_clock, "clock"),
         secret=request.seed,
         from_seed=bool(request.seed),
         position=position,
         start_when_full=request.start_when_full,
         private=request.private,
     )
-
-
-def _read_clock(decision_ms: int) -> int:
-    if decision_ms and not LEAST_CLOCK_MS <= decision_ms <= MOST_CLOCK_MS:
-        raise bad_request("clock.decision_ms", f"{decision_ms}: it is {LEAST_CLOCK_MS} to {MOST_CLOCK_MS}, or 0")
-    return decision_ms
 
 
 def _read_position(text: str) -> Mapping[str, Any] | None:
@@ -132,31 +127,3 @@ def _read_position(text: str) -> Mapping[str, Any] | None:
     if not isinstance(position, dict):
         raise bad_request("position_json", "an object is wanted: one scenario")
     return position
-
-
-def read_name(name: str, field: str, *, may_be_empty: bool = False) -> str:
-    """A name that is shown to others: 1 to 64 printable characters. Raises Failure BAD_REQUEST."""
-    if not name and may_be_empty:
-        return name
-    if not 1 <= len(name) <= LONGEST_NAME:
-        raise bad_request(field, f"1 to {LONGEST_NAME} characters")
-    if not name.isprintable() or name != " ".join(name.split()):
-        raise bad_request(field, "printable characters, single spaces only between words")
-    return name
-
-
-def read_table_name(name: str, field: str = "table") -> str:
-    if not 1 <= len(name) <= LONGEST_NAME:
-        raise bad_request(field, f"1 to {LONGEST_NAME} characters")
-    return name
-
-
-def read_bot(message: table_pb2.BuiltinBot, field: str = "builtin") -> BotSpec:
-    if len(message.settings) > 16:
-        raise bad_request(f"{field}.settings", "at most 16")
-    for at, setting in enumerate(message.settings):
-        for part, text in (("name", setting.name), ("value", setting.value)):
-            if not 1 <= len(text) <= LONGEST_NAME:
-                raise bad_request(f"{field}.settings[{at}].{part}", f"1 to {LONGEST_NAME} characters")
-    name = read_name(message.name, f"{field}.name")
-    return BotSpec(name, tuple((setting.name, setting.value) for setting in message.settings))

@@ -36,11 +36,13 @@ class Watcher:
         """What there is to see, until the game is over. Raises the failure that the stream ends with."""
         self._keeper.viewers[self] = None
         if self._seat is not None:
-            self._keeper.players[self._seat].streams += 1
+            self._keeper.connect(self._seat)
         try:
             while True:
                 response = self._next()
                 if response is not None:
+                    if self._seat is not None:
+                        self._keeper.shown(self._seat)
                     self._is_sending = True
                     yield response
                     self._is_sending = False
@@ -54,7 +56,7 @@ class Watcher:
         finally:
             self._keeper.viewers.pop(self, None)
             if self._seat is not None:
-                self._keeper.players[self._seat].streams -= 1
+                self._keeper.disconnect(self._seat)
 
     def fail(self, failure: Failure) -> None:
         """The stream ends with this error, after what is durable."""

@@ -73,7 +73,7 @@ class PollWindow:
         if key == self._key:
             return self._closes_at
         self.stop()
-        now, seconds = self._timer.time(), round.poll.seconds or table.creation.clock_ms / 1000
+        now, seconds = self._timer.time(), round.poll.seconds or self._keeper.clock.limit_ms / 1000
         self._key, self._closes_at = key, now + seconds
         if _has_person(table):
             self._closes_at = now + max(seconds, LEAST_SECONDS)

@@ -97,6 +97,10 @@ def _line(step: Step, seat: int | None) -> Iterator[str]:
             yield from _scores(step)
         case "clock":
             yield f"      the clock finishes the turn of {names[line['seat']]}: {line['reason']}"
+        case "take_over":
+            yield f"      the bot {line['bot']} plays for {names[line['seat']]}: {line['reason']}"
+        case "give_back":
+            yield f"      {names[line['seat']]} is back"
         case "forfeit":
             yield f"      {names[line['seat']]} forfeits: {line['termination']}"
         case "end":

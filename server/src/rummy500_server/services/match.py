@@ -46,7 +46,7 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         bots = _read_bots(request.bot_secrets)
 
         async def create(keep: Keep) -> pb.CreateMatchResponse:
-            spec = read_spec(request.plan, clock_ms=self._lobby.settings.decision_ms)
+            spec = read_spec(request.plan, usual_clock=self._lobby.usual_clock)
             match = self._matches.make(spec, owner=owner, bots=bots)
             answer = pb.CreateMatchResponse(match=match_message(match))
             try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib.metadata import version
 from typing import Any
 
@@ -23,14 +23,14 @@ from rummy500_server.identity import caller, unknown_token
 from rummy500_server.keeper import Keeper
 from rummy500_server.limits import Bucket
 from rummy500_server.lobby import Lobby
-from rummy500_server.play_stream import PlayStream, stale
+from rummy500_server.names import LONGEST_NAME, read_name, read_table_name
+from rummy500_server.play_stream import PlayStream
 from rummy500_server.requests import Keep
 from rummy500_server.rules_messages import RulesMessages
 from rummy500_server.seating import seat_of
 from rummy500_server.services.waiting import durable
 from rummy500_server.sight import view_of
 from rummy500_server.status import Failure, Reason, bad_request
-from rummy500_server.table_wire import LONGEST_NAME, read_name, read_table_name
 from rummy500_server.translate.actions import legal_bytes
 from rummy500_server.translate.views import refusal_message
 from rummy500_server.watcher import Watcher
@@ -55,12 +55,13 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
     async def Act(self, request: pb.ActRequest, context: _Context) -> pb.ActResponse:
         principal = caller()
         keeper = await known_table(self._lobby, request.table, principal)
-        seat = seat_of(keeper, principal)
+        seat, reading = seat_of(keeper, principal), ExitStack()
 
         async def act(keep: Keep) -> pb.ActResponse:
+            reading.close()
             actions = actions_from(request.actions, keeper.table.rules)
             if request.HasField("expected_sequence") and request.expected_sequence != keeper.table.sequence:
-                raise stale(keeper, request.expected_sequence)
+                raise keeper.stale(seat, request.expected_sequence)
             done: asyncio.Future[tuple[Acting, pb.ActResponse]] = asyncio.get_running_loop().create_future()
 
             def told(outcome: Acting | Failure) -> None:
@@ -76,7 +77,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
                     done.set_result((outcome, answer))
 
             came = time.perf_counter()
-            keeper.submit(seat, actions, told)
+            keeper.submit(seat, actions, told, read_at=read_at)
             if done.done():  # and not held back until a poll has lasted long enough
                 self._lobby.commits.answer(came, 1)
             acting, answer = await done
@@ -85,9 +86,11 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
                 raise acting.refused
             return answer
 
-        return await self._lobby.memory.once(
-            "Act", principal.required(), request.request_id, request=request, answer=pb.ActResponse, do=act
-        )
+        with reading:
+            read_at = reading.enter_context(keeper.reading(seat))
+            return await self._lobby.memory.once(
+                "Act", principal.required(), request.request_id, request=request, answer=pb.ActResponse, do=act
+            )
 
     # --- Watch
 
@@ -167,6 +170,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
             rules=self._rules,
             bucket=Bucket(settings.refusals_per_second),
             commits=self._lobby.commits,
+            timer=self._lobby.timer,
         )
         stream.welcome(version=self._version, features=FEATURES, keepalive_ms=settings.keepalive_ms)
         return stream
@@ -210,7 +214,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
         if request.page_token:
             told, start = _read_page_token(request.page_token)
             if told != sequence:
-                raise stale(keeper, told)
+                raise keeper.stale(seat, told)
         legal = keeper.legal_actions(seat, limit=start + size + 1)
         answer = pb.ListLegalActionsResponse(sequence=sequence)
         is_last = len(legal) <= start + size

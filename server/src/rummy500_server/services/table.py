@@ -10,6 +10,7 @@ from rummy500.v1 import table_service_pb2 as pb
 from rummy500.v1 import table_service_pb2_grpc
 from rummy500_engine.fair import ENTROPY_BYTES
 from rummy500_server import admission, seating
+from rummy500_server.bot_wire import read_bot
 from rummy500_server.connected import Connected
 from rummy500_server.door import Door
 from rummy500_server.drain import Drain
@@ -18,19 +19,13 @@ from rummy500_server.identity import Principal, caller, read_secret
 from rummy500_server.keeper import Keeper
 from rummy500_server.listing import Listing
 from rummy500_server.lobby import Lobby
+from rummy500_server.names import read_name, read_table_name
 from rummy500_server.requests import Keep
 from rummy500_server.results import Termination
 from rummy500_server.rules_messages import RulesMessages
 from rummy500_server.services.waiting import durable
 from rummy500_server.status import Failure, Reason, bad_request
-from rummy500_server.table_wire import (
-    broken_table_message,
-    read_bot,
-    read_name,
-    read_table_name,
-    read_wish,
-    table_message,
-)
+from rummy500_server.table_wire import broken_table_message, read_wish, table_message
 
 _Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -44,7 +39,7 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
 
     async def CreateTable(self, request: pb.CreateTableRequest, context: _Context) -> pb.CreateTableResponse:
         owner = caller().required()
-        wish = read_wish(request, owner)
+        wish = read_wish(request, owner, usual_clock=self._lobby.usual_clock)
 
         async def create(keep: Keep) -> pb.CreateTableResponse:
             self._drain.verify_off()

@@ -34,6 +34,8 @@ _SHELL = (
     shell.SeatLeft,
     shell.TableClosed,
     shell.ClockActed,
+    shell.SeatTakenOver,
+    shell.SeatReturned,
     shell.SeatForfeited,
     shell.RoundCounted,
     shell.GameEnded,
@@ -246,6 +248,16 @@ def _clock_acted(message: event_pb2.Event, event: shell.ClockActed, seat: int | 
     acted.reason = _CLOCK_REASON[event.reason]
 
 
+def _seat_taken_over(message: event_pb2.Event, event: shell.SeatTakenOver, seat: int | None) -> None:
+    taken = message.seat_taken_over
+    taken.seat, taken.bot, taken.reason = event.seat, event.bot, _CLOCK_REASON[event.reason]
+
+
+def _seat_returned(message: event_pb2.Event, event: shell.SeatReturned, seat: int | None) -> None:
+    message.seat_returned.seat = event.seat
+    message.seat_returned.SetInParent()
+
+
 def _seat_forfeited(message: event_pb2.Event, event: shell.SeatForfeited, seat: int | None) -> None:
     message.seat_forfeited.seat = event.seat
     message.seat_forfeited.termination = _TERMINATION[event.termination]
@@ -294,6 +306,8 @@ _INTO: dict[type, Callable[[event_pb2.Event, Any, int | None], None]] = {
     shell.SeatLeft: _seat_left,
     shell.TableClosed: _table_closed,
     shell.ClockActed: _clock_acted,
+    shell.SeatTakenOver: _seat_taken_over,
+    shell.SeatReturned: _seat_returned,
     shell.SeatForfeited: _seat_forfeited,
     shell.RoundCounted: _round_counted,
     shell.GameEnded: _game_ended,

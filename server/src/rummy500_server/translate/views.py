@@ -29,11 +29,13 @@ _PHASE: dict[Phase, view_pb2.Phase.ValueType] = {
 
 
 class ClockFace(NamedTuple):
-    """The clock of the open decision: milliseconds left, and when they are over, in milliseconds since 1970 UTC."""
+    """The clock of the open decision: milliseconds left, and when they are over, in milliseconds since 1970 UTC; by
+    seat the turns that it finished, and the milliseconds in the bank."""
 
     time_left_ms: int
     deadline_unix_ms: int
     finished_turns: tuple[int, ...]
+    banks: tuple[int, ...] = ()
 
 
 class PublicPieces:
@@ -115,7 +117,7 @@ _COUNTS, _WAITING, _LAID = lists(_View, "hand_counts"), lists(_View, "waiting"),
 _KNOWN = tag(_View, "known_cards")
 _KNOWN_SEAT, _KNOWN_CARDS = numbers(view_pb2.KnownCards, "seat"), tag(view_pb2.KnownCards, "cards")
 _LEFT, _DEADLINE = tag(view_pb2.ClockState, "time_left_ms"), tag(view_pb2.ClockState, "deadline_unix_ms")
-_FINISHED = lists(view_pb2.ClockState, "finished_turns")
+_FINISHED, _BANKS = lists(view_pb2.ClockState, "finished_turns"), lists(view_pb2.ClockState, "bank_ms")
 _GAME_OVER = view_pb2.PHASE_GAME_OVER
 
 
@@ -151,9 +153,10 @@ _OF_THE_TURN: Remembered[tuple[int, int, int]] = Remembered(_of_the_turn)
 _DUTY: Remembered[tuple[Mask, Card | None, Card | None]] = Remembered(_duty)
 
 
-def clock_piece(left: bytes, deadline: bytes, finished_turns: tuple[int, ...]) -> bytes:
+def clock_piece(left: bytes, deadline: bytes, face: ClockFace) -> bytes:
     """The clock of a view; time left and deadline as the wire has them."""
-    return block(_CLOCK, b"".join((_LEFT, left, _DEADLINE, deadline, _FINISHED[finished_turns])))
+    pieces = (_LEFT, left, _DEADLINE, deadline, _FINISHED[face.finished_turns], _BANKS[face.banks])
+    return block(_CLOCK, b"".join(pieces))
 
 
 def view_into(
@@ -171,7 +174,7 @@ def view_into(
     piece = b""
     if clock is not None:
         left, deadline = time_varint(clock.time_left_ms), time_varint(clock.deadline_unix_ms)
-        piece = clock_piece(left, deadline, clock.finished_turns)
+        piece = clock_piece(left, deadline, clock)
     message.MergeFromString(
         view_bytes(game, seat, legal, public=public, sequence=sequence, clock=piece, with_variants=with_variants)
     )
