@@ -51,6 +51,11 @@ def rules_for(players: int) -> Rules:
     return CATALOG.rules(players=players, options={"target": 200})
 
 
+CLOCK = ClockTerms(
+    10_000, bank_ms=5_000, increment_ms=700, most_bank_ms=9_000, startup_ms=2_000, grace_ms=3_000, forfeit_after=0
+)
+
+
 def creation(players: int = 2, *, name: str = "t-test") -> Creation:
     rules = rules_for(players)
     return Creation(
@@ -58,7 +63,7 @@ def creation(players: int = 2, *, name: str = "t-test") -> Creation:
         owner="o" * 64,
         players=players,
         secret=bytes(range(32)),
-        clock=ClockTerms(10_000),
+        clock=CLOCK,
         created_ms=1,
         choice=Choice(options={"target": "200"}),
         digest=rules.digest,
@@ -67,7 +72,7 @@ def creation(players: int = 2, *, name: str = "t-test") -> Creation:
 
 
 def played(players: int, *, seed: int) -> tuple[Table, list[tuple[Entry, str]]]:
-    """A game of random actions to its end, with a clocked turn now and then."""
+    """A game of random actions to its end; now and then a turn is clocked, or a bot plays for a seat for a while."""
     dice = random.Random(seed)
     table = Table(creation(players), rules_for(players))
     entries: list[tuple[Entry, str]] = []
@@ -81,8 +86,11 @@ def played(players: int, *, seed: int) -> tuple[Table, list[tuple[Entry, str]]]:
     while not table.is_over:
         (seat,) = table.to_act()
         if dice.random() < 0.01:
-            enter(Clocked(seat, ClockReason.TIMEOUT, 7))
-        enter(Acted(seat, dice.choice(table.game.legal_actions(seat)), spent_ms=3))
+            enter(Clocked(seat, ClockReason.TIMEOUT, 7, 12_000))
+        if dice.random() < 0.03:
+            has_bot = table.seats[seat].stand_in != ""
+            enter(Returned(seat) if has_bot else TakenOver(seat, ClockReason.DISCONNECT, "easy", 7, 20_000))
+        enter(Acted(seat, dice.choice(table.game.legal_actions(seat)), spent_ms=dice.randrange(20_000)))
     return table, entries
 
 
@@ -97,6 +105,10 @@ def test_a_table_is_the_fold_of_its_entries(players: int) -> None:
     assert again.result == table.result
     assert again.log.pieces(0, 0) == table.log.pieces(0, 0)
     assert again.sequence == table.sequence
+    assert again.seats == table.seats
+    assert table.banks is not None
+    assert again.banks is not None
+    assert (again.banks.bank, again.banks.grace) == (table.banks.bank, table.banks.grace)
 
 
 def test_a_changed_entry_is_found() -> None:

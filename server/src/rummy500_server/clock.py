@@ -43,7 +43,8 @@ class LoopTimer:
         self._set_beat(self._loop.time())
 
     def time(self) -> float:
-        return min(self._loop.time(), self._beat_at) - self._held_up
+        now = self._loop.time()
+        return (now if now < self._beat_at else self._beat_at) - self._held_up
 
     def call_at(self, when: float, callback: Callable[[], None], /) -> Handle:
         return self._loop.call_at(when + self._held_up, callback, context=Context())
@@ -83,11 +84,11 @@ class TurnClock:
         player.deadline = player.asked_at + (self.limit_ms + more_ms) / 1000 if deadline is None else deadline
         player.is_shown, player.has_grace = player.streams == 0, deadline is None
 
-    def shown(self, player: Player, *, is_moved: bool) -> None:
-        """The request has been handed over to be sent: the time runs from now on, and until then it was the server's.
-        What lasted longer than `MOST_WAITED` is a reader that does not read."""
+    def shown(self, player: Player, at: float, *, is_moved: bool) -> None:
+        """The request was handed over to be sent at that moment: from then on the time runs, before it was the
+        server's. What waited longer than `MOST_WAITED` waited for a reader that does not read."""
         player.is_shown = True
-        waited = min(self._timer.time() - player.asked_at, MOST_WAITED)
+        waited = min(at - player.asked_at, MOST_WAITED)
         player.asked_at += waited
         if is_moved:
             player.deadline += waited

@@ -213,11 +213,11 @@ class Keeper:
     def disconnect(self, seat: int) -> None:
         self.players[seat].streams -= 1
 
-    def shown(self, seat: int) -> None:
-        """What the seat's player is sent now shows it the decision that is open."""
+    def shown(self, seat: int, at: float) -> None:
+        """What the seat's player was sent at that moment shows it the decision that is open."""
         player = self.players[seat]
         if not player.is_shown and player.asked == self.table.sequence:
-            self.clock.shown(player, is_moved=not self.table.is_polled)
+            self.clock.shown(player, at, is_moved=not self.table.is_polled)
 
     def stale(self, seat: int, sequence: int) -> Failure:
         """What the seat's player is told that speaks about an earlier event. If a bot has taken its place, the seat is

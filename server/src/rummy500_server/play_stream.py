@@ -274,8 +274,9 @@ class PlayStream:
             await self._wake.wait()
             self._wake.clear()
             while response := self._put_together():
+                sent_at = self._timer.time()
                 for link in self._asked:
-                    link.keeper.shown(link.seat)
+                    link.keeper.shown(link.seat, sent_at)
                 self._asked.clear()
                 yield response
             if self._failure is not None:

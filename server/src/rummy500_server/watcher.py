@@ -42,7 +42,7 @@ class Watcher:
                 response = self._next()
                 if response is not None:
                     if self._seat is not None:
-                        self._keeper.shown(self._seat)
+                        self._keeper.shown(self._seat, self._keeper.clock.now())
                     self._is_sending = True
                     yield response
                     self._is_sending = False

@@ -126,7 +126,15 @@ class Words:
                 acted = event.clock_acted
                 why = _CLOCK.get(acted.reason, "time is up")
                 whose = "your turn" if acted.seat == self._own else f"the turn of {self.name(acted.seat)}"
-                return f"{why}: the clock finishes {whose} ({acted.finished_turns} of 3)"
+                so_far = f" ({acted.finished_turns} so far)" if acted.finished_turns > 1 else ""
+                return f"{why}: the clock finishes {whose}{so_far}"
+            case "seat_taken_over":
+                taken = event.seat_taken_over
+                why = _CLOCK.get(taken.reason, "time is up")
+                return f"{why}: {taken.bot} (a bot) plays for {self.name(taken.seat)}"
+            case "seat_returned":
+                seat = event.seat_returned.seat
+                return "you are back" if seat == self._own else f"{self.name(seat)} is back"
             case "deal_committed" if event.deal_committed.round == 0:
                 return f"the server commits to its deals: {event.deal_committed.commitment.hex()}"
             case "seat_forfeited":

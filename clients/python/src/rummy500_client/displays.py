@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -28,6 +29,9 @@ class Display(Protocol):
     def event(self, event: Event) -> None: ...
 
     def decision(self, view: View) -> None: ...
+
+    def time_left(self, seconds: float) -> None:
+        """Little time is left for the decision that is open."""
 
     def view(self, view: View) -> None: ...
 
@@ -60,7 +64,7 @@ class TextDisplay:
         self._names: list[str] = []
         self._seat: int | None = None
         self._sheet = ScoreSheet()
-        self._prompt = ""
+        self._prompt = self._phase = ""
         self._shown_turn: tuple[int, int] | None = None
         self._is_hand_shown = False
 
@@ -102,8 +106,13 @@ class TextDisplay:
             self.view(view)
         elif not self._is_hand_shown:
             self.hand(view)
+        self._phase = phase_text(view)
         clock = f", {view.clock.time_left_ms / 1000:.0f} s" if view.clock.time_left_ms else ""
-        self._ask(f"{phase_text(view)}{clock}> ")
+        self._ask(f"{self._phase}{clock}> ")
+
+    def time_left(self, seconds: float) -> None:
+        self._say(self._paint("yellow", f"* {math.ceil(seconds)} s left"))
+        self._ask(f"{self._phase}, {math.ceil(seconds)} s> ")
 
     def view(self, view: View) -> None:
         for line in view_lines(view, self._names, self._paint):
@@ -209,6 +218,9 @@ class JsonDisplay:
 
     def decision(self, view: View) -> None:
         self._write("decision", sequence=view.sequence, phase=phase_text(view), **_cards(view))
+
+    def time_left(self, seconds: float) -> None:
+        self._write("clock", time_left_ms=round(seconds * 1000))
 
     def view(self, view: View) -> None:
         self._write("view", view=plain(view))

@@ -6,7 +6,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 import grpc
 
@@ -32,6 +32,8 @@ from rummy500_client.watching import ConnectionBack, ConnectionLost, Seen, Typed
 
 ATTEMPTS, ACT_SECONDS = 5, 15.0
 """How often an action is sent when the connection breaks, and how long an answer is waited for."""
+WARNED_BEFORE = 10.0
+"""Seconds before the end of a decision's time at which the player is warned; less when it has little time at all."""
 _STOPS = {
     ACT_STOP_REVEALED: "something new was revealed before the rest: look and go on",
     ACT_STOP_TURN_ENDED: "the turn ended before the rest",
@@ -74,6 +76,8 @@ class Session:
         self._awaited = 0
         self._asked = False
         self._over: GameOver | None = None
+        self._deadline = self._warned_before = 0.0
+        self._is_warned = False
 
     def run(self) -> GameOver:
         """Returns when the game is over. Raises Left, ClientError, KeyboardInterrupt."""
@@ -82,7 +86,10 @@ class Session:
         read_input(self._seen)
         try:
             while self._over is None:
-                self._take(self._seen.get())
+                try:
+                    self._take(self._seen.get(timeout=self._seconds_to_warning))
+                except Empty:
+                    self._warn()
                 self._do_lines()
                 self._ask()
             return self._over
@@ -134,6 +141,8 @@ class Session:
         moved = view.sequence != self._view.sequence or view.legal_actions != self._view.legal_actions
         self._view = view
         self._asked = self._asked and not moved
+        if moved:
+            self._see_clock(view)
 
     @property
     def _must_decide(self) -> bool:
@@ -145,6 +154,26 @@ class Session:
         if self._over is None and not self._asked and self._is_settled and self._must_decide:
             self._asked = True
             self._display.decision(self._view)
+
+    # --- the clock
+
+    @property
+    def _seconds_to_warning(self) -> float | None:
+        """None: there is nothing to warn of."""
+        if not self._asked or self._is_warned or not self._deadline:
+            return None
+        return max(0.0, self._deadline - self._warned_before - time.monotonic())
+
+    def _warn(self) -> None:
+        self._is_warned = True
+        self._display.time_left(self._deadline - time.monotonic())
+
+    def _see_clock(self, view: View) -> None:
+        """The time that is left runs from now on; another decision has its own warning."""
+        left = view.clock.time_left_ms / 1000
+        self._deadline = time.monotonic() + left if left else 0.0
+        self._warned_before = min(WARNED_BEFORE, left / 4)
+        self._is_warned = False
 
     @property
     def _is_settled(self) -> bool:

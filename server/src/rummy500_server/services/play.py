@@ -246,6 +246,7 @@ def _verify_hello(hello: pb.Hello, most_games: int) -> None:
 
 def _act_response(keeper: Keeper, seat: int, acting: Acting, *, with_view: bool) -> pb.ActResponse:
     answer = pb.ActResponse(applied=acting.applied, sequence=acting.after, stop=_STOP[acting.stop])
+    answer.charged_ms = keeper.players[seat].charged_ms if acting.applied else 0
     if acting.refused is not None:
         answer.refusal.CopyFrom(refusal_message(acting.refused.code, acting.refused.sentence))
     answer.events.extend(keeper.table.log.messages(acting.before, seat))

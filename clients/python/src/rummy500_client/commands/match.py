@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rummy500.v1.match_pb2 import MATCH_UNIT_DEAL, MATCH_UNIT_GAME, Match, MatchPlan
 from rummy500.v1.match_service_pb2 import GetMatchRequest, GetRecordRequest, ListMatchesRequest
-from rummy500.v1.table_pb2 import ClockSettings
+from rummy500_client.clock_options import add_clock, read_clock
 from rummy500_client.connection import Connection
 from rummy500_client.fair import match_problem
 from rummy500_client.json_text import print_json
@@ -67,9 +67,9 @@ def _add_run(actions: Subparsers) -> None:
     parser.add_argument("--unit", choices=sorted(UNITS), default="deal", help="one round a deal, or a whole game")
     parser.add_argument("--players", type=between(2, 8), default=0, metavar="N", help="seats, else one a bot")
     parser.add_argument("--concurrency", type=between(1, 1024), default=0, metavar="N", help="tables at a time")
-    parser.add_argument("--clock", type=between(1, 86_400), default=0, metavar="SECONDS", help="for one decision")
     parser.add_argument("--records", type=Path, default=RECORDS, metavar="DIR", help=f"default ./{RECORDS}")
     add_rules(parser)
+    add_clock(parser, is_match=True)
     add_server(parser, is_private=True)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         unit=UNITS[arguments.unit],
         players=arguments.players,
         concurrency=arguments.concurrency,
-        clock=ClockSettings(decision_ms=arguments.clock * 1000),
+        clock=read_clock(arguments),
     )
     seed = read_seed(arguments, between(0, 2**64 - 1))
     if seed is not None:

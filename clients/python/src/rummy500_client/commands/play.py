@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from rummy500.v1.rules_pb2 import RulesChoice
-from rummy500.v1.table_pb2 import ClockSettings, Table
+from rummy500.v1.table_pb2 import Table
 from rummy500.v1.table_service_pb2 import AddBotRequest, CreateTableRequest, GetTableRequest, JoinTableRequest
+from rummy500_client.clock_options import add_clock, read_clock
 from rummy500_client.connection import Connection, new_secret
 from rummy500_client.displays import Display, JsonDisplay, TextDisplay
 from rummy500_client.errors import ClientError
@@ -46,9 +47,9 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--bots", metavar="NAME,…", default="", help=f"bots to seat, as easy,random or connected:NAME; or {NO_BOTS}"
     )
-    parser.add_argument("--clock", type=between(1, 86_400), default=120, metavar="SECONDS", help="for one decision")
     add_seed(parser, metavar="HEX", what="64 hexadecimal digits, to repeat a game")
     add_rules(parser)
+    add_clock(parser, decision_ms=120_000)
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -133,7 +134,7 @@ def _new_table(arguments: argparse.Namespace, connection: Connection, *, seed: b
     request = CreateTableRequest(
         seats=players,
         rules=rules,
-        clock=ClockSettings(decision_ms=arguments.clock * 1000),
+        clock=read_clock(arguments),
         seed=seed,
         request_id=new_secret(),
         start_when_full=True,

@@ -8,7 +8,6 @@ import json
 from rummy500.v1.table_pb2 import (
     TABLE_STATE_OPEN,
     TABLE_STATE_PLAYING,
-    ClockSettings,
     Seat,
     SeatKind,
     Table,
@@ -21,6 +20,7 @@ from rummy500.v1.table_service_pb2 import (
     JoinTableRequest,
     ListTablesRequest,
 )
+from rummy500_client.clock_options import add_clock, clock_text, read_clock
 from rummy500_client.connection import new_secret
 from rummy500_client.fair import new_entropy
 from rummy500_client.json_text import print_json
@@ -66,11 +66,11 @@ def _add_create(actions: Subparsers) -> None:
     parser = actions.add_parser("create", help="make a table; it starts when all seats are taken")
     parser.add_argument("--players", type=between(2, 8), default=2, metavar="N", help="seats, default 2")
     parser.add_argument("--title", default="", help="what you call it")
-    parser.add_argument("--clock", type=between(1, 86_400), default=0, metavar="SECONDS", help="for one decision")
     parser.add_argument(
         "--bot", action="append", default=[], metavar="BOT", help="builtin:easy or connected:NAME; several times"
     )
     add_rules(parser)
+    add_clock(parser)
     add_server(parser)
     add_json(parser)
     parser.set_defaults(run=run_create)
@@ -122,7 +122,7 @@ def run_create(arguments: argparse.Namespace) -> int:
         request = CreateTableRequest(
             seats=arguments.players,
             rules=read_rules(arguments),
-            clock=ClockSettings(decision_ms=arguments.clock * 1000),
+            clock=read_clock(arguments),
             title=arguments.title,
             request_id=new_secret(),
             start_when_full=True,
@@ -172,6 +172,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     table = shown.table
     print(f"table {table.name}{f' ({table.title})' if table.title else ''}: {_state(table)}, {_rules(table)}")
     print(f"  deals: {_deals(table)}")
+    print(f"  clock: {clock_text(table.clock)}")
     for seat in table.seats:
         print(f"  seat {seat.seat}: {_seat(seat)}{' (forfeited)' if seat.forfeited else ''}")
     print()
@@ -210,4 +211,5 @@ def _seat(seat: Seat) -> str:
     if not seat.name:
         return "free"
     kind = SeatKind.Name(seat.kind).removeprefix("SEAT_KIND_").lower().replace("_", " ")
-    return seat.name if kind == "joined" else f"{seat.name} ({kind})"
+    who = seat.name if kind == "joined" else f"{seat.name} ({kind})"
+    return f"{who}, played by {seat.stand_in}" if seat.stand_in else who
