@@ -16,6 +16,7 @@ from rummy500.v1.match_pb2 import Match
 from rummy500_catalog import Catalog
 from rummy500_client.fair import Checked, DealCheck, derive, match_problem
 from rummy500_engine.rules import Rules
+from rummy500_server.clock_terms import ClockTerms
 from rummy500_server.creation import Creation
 from rummy500_server.entries import Acted, Joined, SeatKind, Started
 from rummy500_server.rules_wire import Choice, rules_message
@@ -40,7 +41,7 @@ def played(choice: Choice) -> Table:
         owner="o" * 64,
         players=3,
         secret=bytes(range(32)),
-        clock_ms=10_000,
+        clock=ClockTerms(10_000),
         created_ms=1,
         choice=choice,
         digest=rules.digest,

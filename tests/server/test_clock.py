@@ -33,9 +33,9 @@ async def test_a_late_seat_has_its_turn_finished_for_it(client: Client) -> None:
     async with client.watch(table, "anna", after_sequence=0) as anna, client.watch(table, "ben") as ben:
         await ben.next()
         events = await anna.until("discarded")
-    kinds = [kind for _, kind, _ in events[3:]]
+    kinds = [kind for _, kind, _ in events[-3:]]
     assert kinds == ["clock_acted", "drew_from_stock", "discarded"]
-    acted = events[3][2]
+    acted = events[-3][2]
     assert (acted.seat, acted.reason, acted.finished_turns) == (0, event_pb2.CLOCK_REASON_TIMEOUT, 1)
 
 
@@ -72,7 +72,8 @@ async def test_five_refusals_in_one_turn_finish_it(client: Client) -> None:
     assert (await client.view(table)).turn == 1
     async with client.watch(table, after_sequence=0) as watching:
         events = await watching.until("discarded")
-    assert events[3][2].reason == event_pb2.CLOCK_REASON_REFUSALS
+    acted = next(event for _, kind, event in events if kind == "clock_acted")
+    assert acted.reason == event_pb2.CLOCK_REASON_REFUSALS
 
 
 async def test_refusals_count_in_one_turn_only(client: Client) -> None:
