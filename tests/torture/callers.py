@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import grpc
 from google.protobuf.message import Message
@@ -27,20 +28,34 @@ _CHANNEL = [
 _REPEATED = 0.1
 """How often an answered request is sent once more."""
 
-Answer = TypeVar("Answer", bound=Message)
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A request with its first answer, and when that came, by the caller's clock."""
+
+    method: str
+    request: Message
+    token: str
+    answer: Message
+    when: int
 
 
 class Caller:
     """One connection. `dice` decide whatever is left to chance."""
 
-    def __init__(self, address: str, dice: random.Random) -> None:
-        self.dice = dice
+    def __init__(self, address: str, dice: random.Random, *, clock: Callable[[], int] = lambda: 0) -> None:
+        self.dice, self._clock = dice, clock
         self.channel = grpc.aio.insecure_channel(address, options=_CHANNEL)
         self.tables: Any = TableServiceStub(self.channel)
         self.plays: Any = PlayServiceStub(self.channel)
         self.matches: Any = MatchServiceStub(self.channel)
+        self._methods = {
+            **{name: getattr(self.tables, name) for name in ("CreateTable", "JoinTable", "AddBot")},
+            **{name: getattr(self.matches, name) for name in ("CreateMatch", "GetMatch", "ListGames")},
+            "Act": self.plays.Act,
+        }
         self.answered = self.repeated = self.failed = 0
-        self._known: list[tuple[Callable[[], Awaitable[Message]], Message]] = []
+        self.known: list[Answered] = []
 
     async def close(self) -> None:
         await self.channel.close()
@@ -48,28 +63,35 @@ class Caller:
     def request_id(self) -> str:
         return f"{self.dice.getrandbits(128):032x}"
 
-    async def call(self, method: Callable[..., Awaitable[Answer]], request: Message, token: str) -> Answer:
+    async def call(self, method: str, request: Message, token: str) -> Any:
         """The answer, however often it takes; the request carries a `request_id`, or changes nothing."""
         while True:
             try:
-                answer = await method(request, metadata=bearer(token))
+                answer = await self._methods[method](request, metadata=bearer(token))
             except grpc.aio.AioRpcError as error:
                 await self.pause(error)
                 continue
             self.answered += 1
             return answer
 
-    async def once(self, method: Callable[..., Awaitable[Answer]], request: Message, token: str) -> Answer:
+    async def once(self, method: str, request: Message, token: str) -> Any:
         """`call`, and now and then an older request is sent again: it must get its first answer."""
         answer = await self.call(method, request, token)
-        self._known.append((lambda: self.call(method, request, token), answer))
+        self.known.append(Answered(method, request, token, answer, self._clock()))
         if self.dice.random() < _REPEATED:
-            ask, first = self.dice.choice(self._known)
-            again = await ask()
+            older = self.dice.choice(self.known)
             self.repeated += 1
-            if again != first:
-                raise Contradiction(f"a retry was answered {again}, and the first answer was {first}")
+            if await self.call(older.method, older.request, older.token) != older.answer:
+                raise Contradiction(f"a retry was not answered as at first, {older.answer}")
         return answer
+
+    async def difference(self, known: Answered) -> str:
+        """What a retry is answered instead of the first answer; empty: the first answer."""
+        try:
+            answer = await self.call(known.method, known.request, known.token)
+        except grpc.aio.AioRpcError as error:
+            return f"{known.method}: {error.code().name}: {error.details()}"
+        return "" if answer == known.answer else f"{known.method}: {answer}, not {known.answer}"
 
     async def pause(self, error: grpc.aio.AioRpcError) -> None:
         """Before another try. Raises the error when the server's death is no reason for it."""

@@ -73,7 +73,7 @@ class TableHost(Host):
         request = pb.CreateTableRequest(
             seats=seats, rules=rules, clock=CLOCK, start_when_full=True, request_id=caller.request_id()
         )
-        table = (await caller.once(caller.tables.CreateTable, request, self._token)).table.name
+        table = (await caller.once("CreateTable", request, self._token)).table.name
         witness = Witness(table, is_polled=is_called)
         tokens: dict[int, str] = {}
         async with asyncio.TaskGroup() as playing:
@@ -98,14 +98,14 @@ class TableHost(Host):
         request = pb.JoinTableRequest(
             table=table, seat=seat, name=f"person {seat}", seat_secret=secret, request_id=self._caller.request_id()
         )
-        await self._caller.once(self._caller.tables.JoinTable, request, secret)
+        await self._caller.once("JoinTable", request, secret)
 
     async def _add(self, request: pb.AddBotRequest) -> None:
         """A connected bot may be away: the same request is sent until it is back."""
         request.request_id = self._caller.request_id()
         while True:
             try:
-                await self._caller.once(self._caller.tables.AddBot, request, self._token)
+                await self._caller.once("AddBot", request, self._token)
             except grpc.aio.AioRpcError as error:
                 if error.code() is not grpc.StatusCode.NOT_FOUND:
                     raise
@@ -138,15 +138,13 @@ class MatchHost(Host):
         players.append(match_pb2.MatchBot(name="random", builtin=OWN_BOT))
         plan = match_pb2.MatchPlan(bots=players, deals=DEALS, clock=CLOCK, concurrency=4)
         request = match_pb.CreateMatchRequest(plan=plan, request_id=caller.request_id())
-        made = (await caller.once(caller.matches.CreateMatch, request, self._token)).match
+        made = (await caller.once("CreateMatch", request, self._token)).match
         match = made
         while match.state in (match_pb2.MATCH_STATE_WAITING, match_pb2.MATCH_STATE_RUNNING):
             await asyncio.sleep(PAUSE)
-            match = (
-                await caller.call(caller.matches.GetMatch, match_pb.GetMatchRequest(match=made.name), self._token)
-            ).match
+            match = (await caller.call("GetMatch", match_pb.GetMatchRequest(match=made.name), self._token)).match
         listing = match_pb.ListGamesRequest(match=made.name, page_size=1_000)
-        games = (await caller.call(caller.matches.ListGames, listing, self._token)).games
+        games = (await caller.call("ListGames", listing, self._token)).games
         _verify_match(match, games)
         self._played(Played(await self._records(match_pb.GetRecordRequest(match=made.name)), len(games)))
 

@@ -13,10 +13,10 @@ START_SECONDS = 60.0
 
 
 class KillableServer:
-    """Its log goes to `log`, the next process's after the one before."""
+    """Its log goes to `log`, the next process's after the one before; `more` are environment variables."""
 
-    def __init__(self, database: Path, log: Path, *flags: str) -> None:
-        self._database, self._log, self._flags = database, log, flags
+    def __init__(self, database: Path, log: Path, *flags: str, **more: str) -> None:
+        self._database, self._log, self._flags, self._more = database, log, flags, more
         self._port = 0
         self._process: asyncio.subprocess.Process | None = None
         self.address = ""
@@ -29,7 +29,7 @@ class KillableServer:
                 *("--database", str(self._database), "--log-format", "json", *self._flags),
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
-                env=environment(),
+                env=environment() | self._more,
             )
 
     async def listens(self) -> None:

@@ -84,7 +84,7 @@ class Person(_Watching):
             request_id=self._caller.request_id(),
             with_view=dice.random() < 0.5,
         )
-        answer = await self._caller.once(self._caller.plays.Act, request, self._token)
+        answer = await self._caller.once("Act", request, self._token)
         self._witness.acts(self._seat, answer.events)
         self._acted = answer.sequence
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import grpc
 
@@ -20,10 +20,11 @@ class Contradiction(AssertionError):
 class Witness:
     """What everybody was told of one table; a viewer is a seat's number, or None for a spectator."""
 
-    def __init__(self, table: str, *, is_polled: bool = False) -> None:
-        """`is_polled`: seats may call, and their answers are no events."""
+    def __init__(self, table: str, *, is_polled: bool = False, clock: Callable[[], int] = lambda: 0) -> None:
+        """`is_polled`: seats may call, and their answers are no events; `clock` tells when something was told."""
         self.table, self._is_polled = table, is_polled
         self._events: dict[int | None, dict[int, bytes]] = {}
+        self._clock, self._when = clock, dict[tuple[int | None, int], int]()
         self._views: dict[tuple[int | None, int], bytes] = {}
         self._acted: dict[int, set[int]] = {}
         self._decided: dict[int, set[int]] = {}
@@ -39,7 +40,15 @@ class Witness:
             text = event.SerializeToString(deterministic=True)
             if known.setdefault(event.sequence, text) != text:
                 raise Contradiction(f"{self.table}: event {event.sequence} for {viewer} is another one now: {event}")
+            self._when.setdefault((viewer, event.sequence), self._clock())
             self.told += 1
+
+    def told_before(self, moment: int) -> dict[int | None, dict[int, bytes]]:
+        """By viewer: the events that it was told up to that moment of the clock."""
+        return {
+            viewer: {number: text for number, text in events.items() if self._when[viewer, number] <= moment}
+            for viewer, events in self._events.items()
+        }
 
     def goes_on(self, viewer: int | None, after: int, events: Sequence[event_pb2.Event]) -> int:
         """Hears events that follow event `after` without a gap; answers the number of the last."""
