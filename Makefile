@@ -68,6 +68,7 @@ bench: install compile $(BENCH)  ## prints a table and writes build/bench.json
 
 torture: install  ## the long proofs of what a server survives; each writes its figures into build/
 	$(BIN)/python -m tests.torture kills
+	$(BIN)/python -m tests.torture power
 	$(BIN)/python -m tests.torture soak
 
 contract: install  ## the image that `buf breaking` compares with; only in a commit named "contract: …"

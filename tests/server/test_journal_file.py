@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import sqlite3
 import stat
 import tempfile
@@ -162,6 +163,23 @@ def as_nobody(directory: Path) -> Iterator[None]:
         yield
     finally:
         os.seteuid(0)
+
+
+def test_a_disk_that_is_full_at_the_start_is_refused(tmp_path: Path, filled: tuple[bytes, Content]) -> None:
+    path = tmp_path / "games.db"
+    path.write_bytes(filled[0])
+    limit, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most))
+    try:
+        with pytest.raises(JournalUnusable, match="make room on its disk"):
+            open_file(path, "disk")
+        with pytest.raises(JournalUnusable, match="make room on its disk"):
+            open_file(tmp_path / "new.db", "disk")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
+    assert path.read_bytes() == filled[0]
+    with opened(path) as connection:
+        assert content(connection) == filled[1]
 
 
 def test_a_second_owner_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
