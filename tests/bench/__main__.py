@@ -136,6 +136,7 @@ def echo(streams: int) -> Iterator[Worker]:
 def server_rows() -> Iterator[Row]:
     for way, environment in engines().items():
         yield rate_row(f"{way} engine", environment)
+    yield durability_row()
     for way, environment in engines().items():
         for durability in ("disk", "process"):
             yield trip_row(f"durability {durability}, {way} engine", {**environment, "RUMMY500_DURABILITY": durability})
@@ -156,6 +157,23 @@ def rate_row(how: str, environment: Mapping[str, str]) -> Row:
         ratio=ratio,
         target=">= 1 x",
         met=ratio >= 1,
+    )
+
+
+def durability_row() -> Row:
+    """What it costs that nothing is answered before it is on the disk."""
+    with bots_at_tables(TABLES, {}) as bots, bots_at_tables(TABLES, {}, keeps=False) as careless:
+        kept, forgotten = in_turns(lambda: rate_of(bots, SECONDS), lambda: rate_of(careless, SECONDS))
+    ratio = ratio_of(kept, forgotten)
+    return Row(
+        name=f"two bots at {TABLES} tables, durability disk",
+        value=statistics.median(kept),
+        unit="decisions/s",
+        yardstick="a server that keeps nothing, decisions/s",
+        yardstick_value=statistics.median(forgotten),
+        ratio=ratio,
+        target=">= 0.75 x",
+        met=ratio >= 0.75,
     )
 
 

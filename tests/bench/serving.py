@@ -19,6 +19,7 @@ from rummy500.v1.rules_pb2 import Option, RulesChoice
 from rummy500.v1.table_pb2 import ClockSettings
 from rummy500.v1.table_service_pb2 import AddBotRequest, CreateTableRequest
 from rummy500.v1.table_service_pb2_grpc import TableServiceStub
+from rummy500_server.settings import IN_MEMORY
 
 OWNER = (("authorization", "Bearer the-owner-of-the-tables-of-the-bench"),)
 A_DAY_MS = 86_400_000
@@ -26,12 +27,14 @@ START_SECONDS = 30.0
 
 
 @contextlib.contextmanager
-def server(environment: Mapping[str, str]) -> Iterator[str]:
-    """A server on its defaults (journal on, synced to the disk) that listens where it says."""
+def server(environment: Mapping[str, str], *, keeps: bool = True) -> Iterator[str]:
+    """A server on its defaults (journal on, synced to the disk) that listens where it says; or one that keeps nothing
+    after its end."""
     with tempfile.TemporaryDirectory(prefix="rummy500-bench-") as directory:
         ready = Path(directory, "ready")
         command = [sys.executable, "-m", "rummy500_server", "serve", "--port", "0", "--log-level", "warning"]
-        command += ["--database", str(Path(directory, "games.db")), "--ready-file", str(ready), "--exit-with-stdin"]
+        database = str(Path(directory, "games.db")) if keeps else IN_MEMORY
+        command += ["--database", database, "--ready-file", str(ready), "--exit-with-stdin"]
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ, **environment}
         )
@@ -60,10 +63,12 @@ def _address(process: subprocess.Popen[bytes], ready: Path) -> str:
 
 
 @contextlib.contextmanager
-def bots_at_tables(tables: int, environment: Mapping[str, str]) -> Iterator[tuple[Worker, Worker]]:
+def bots_at_tables(
+    tables: int, environment: Mapping[str, str], *, keeps: bool = True
+) -> Iterator[tuple[Worker, Worker]]:
     """Two bots, each a process with one stream, at so many tables for two of a server of their own."""
     with contextlib.ExitStack() as stack:
-        address = stack.enter_context(server(environment))
+        address = stack.enter_context(server(environment, keeps=keeps))
         names = ("north", "south")
         bots = [
             stack.enter_context(worker("tests.bench.bot", address, name, f"the-token-of-the-bot-{name}", str(number)))

@@ -132,6 +132,85 @@ async def test_an_expired_document_is_gone(journal: Journal, clock: Clock) -> No
     assert await journal.get("answer", "soon") is None
 
 
+async def test_the_last_write_of_a_document_counts(journal: Journal) -> None:
+    kept = journal.commit(Put("kind", "kept", b"1"), Drop("kind", "kept"), Put("kind", "kept", b"2"))
+    gone = journal.commit(Put("kind", "gone", b"1"), Put("kind", "gone", b"2"), Drop("kind", "gone"))
+    later = journal.commit(Put("kind", "later", b"1")), journal.commit(Drop("kind", "later"))
+
+    assert await journal.documents("kind") == [("kept", b"2")]
+    await asyncio.gather(kept, gone, *later)
+
+
+async def test_a_large_commit_is_kept_whole_or_not_at_all(journal: Journal) -> None:
+    records = [b"%d" % number for number in range(5_000)]
+    documents = [Put("kind", f"{number:04}", b"x" * number) for number in range(1_000)]
+    await journal.commit(Append("t1", 1, records), *documents)
+
+    assert [record for _, record in await journal.read("t1")] == records
+    assert len(await journal.documents("kind")) == 1_000
+    with pytest.raises(StaleWriter):
+        await journal.commit(
+            Append("t2", 1, records), *(Drop("kind", each.key) for each in documents), Append("t1", 1, [b""])
+        )
+    assert await journal.read("t2") == []
+    assert len(await journal.documents("kind")) == 1_000
+
+
+async def test_many_writers_at_once_do_not_disturb_each_other(journal: Journal) -> None:
+    async def write(table: str) -> None:
+        for number in range(1, 26):
+            await journal.commit(
+                Append(table, number, [f"{table} {number}".encode()]), Put("last", table, b"%d" % number)
+            )
+            assert await journal.get("last", table) == b"%d" % number
+
+    tables = [f"t{number}" for number in range(40)]
+    await asyncio.gather(*map(write, tables))
+
+    for table in tables:
+        assert await journal.read(table) == [(number, f"{table} {number}".encode()) for number in range(1, 26)]
+    assert await journal.documents("last") == sorted((table, b"25") for table in tables)
+
+
+@pytest.mark.parametrize("text", [b"", b"\0", bytes(range(256)), b"x" * 1_000_000])
+async def test_whatever_bytes_are_kept_come_back(journal: Journal, text: bytes) -> None:
+    await journal.commit(Append("t1", 1, [text, b"next"]), Put("kind", "key", text))
+
+    assert await journal.read("t1") == [(1, text), (2, b"next")]
+    assert await journal.get("kind", "key") == text
+
+
+async def test_names_that_look_alike_are_told_apart(journal: Journal) -> None:
+    names = ["t", "T", "t ", "\u00e9", "e\u0301", "%", "t%", "'; DROP TABLE log"]
+    for number, name in enumerate(names):
+        await journal.commit(Append(name, 1, [b"%d" % number]), Put(name, "key", b"%d" % number))
+
+    assert [await journal.read(name) for name in names] == [[(1, b"%d" % number)] for number in range(len(names))]
+    assert [await journal.get(name, "key") for name in names] == [b"%d" % number for number in range(len(names))]
+
+
+async def test_what_was_read_is_not_changed_by_what_is_written_later(journal: Journal) -> None:
+    await journal.commit(Append("t1", 1, [b"one"]), Put("kind", "key", b"value"))
+    records, documents = await journal.read("t1"), await journal.documents("kind")
+    await journal.commit(Append("t1", 2, [b"two"]), Drop("kind", "key"))
+
+    assert (records, documents) == ([(1, b"one")], [("key", b"value")])
+
+
+async def test_nothing_is_a_commit_too(journal: Journal) -> None:
+    await journal.commit()
+    await journal.commit(Append("t1", 1, []))
+    await journal.commit(Drop("kind", "never"))
+    await journal.append("t1", 1, [b"one"])
+    assert await journal.read("t1") == [(1, b"one")]
+
+
+async def test_closing_waits_for_what_was_committed(journal: Journal) -> None:
+    commits = [journal.append("t1", number, [b"x"]) for number in range(1, 101)]
+    await journal.close()
+    await asyncio.gather(*commits)
+
+
 async def test_a_closed_journal_refuses_commits(journal: Journal) -> None:
     await journal.close()
 
