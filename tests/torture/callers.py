@@ -25,6 +25,8 @@ _CHANNEL = [
     ("grpc.max_reconnect_backoff_ms", 200),
     ("grpc.use_local_subchannel_pool", 1),
 ]
+_OWN_FAULT = "Internal error from Core"
+"""What gRPC says on the caller's side, as INTERNAL, when it writes at the moment at which the connection breaks."""
 _REPEATED = 0.1
 """How often an answered request is sent once more."""
 
@@ -95,7 +97,7 @@ class Caller:
 
     async def pause(self, error: grpc.aio.AioRpcError) -> None:
         """Before another try. Raises the error when the server's death is no reason for it."""
-        if error.code() is not grpc.StatusCode.UNAVAILABLE:
+        if error.code() is not grpc.StatusCode.UNAVAILABLE and error.details() != _OWN_FAULT:
             raise error
         self.failed += 1
         await asyncio.sleep(PAUSE)
