@@ -28,6 +28,10 @@ from rummy500.v1 import rules_service_pb2 as pb
 from rummy500.v1.rules_service_pb2_grpc import RulesServiceStub
 from rummy500_server.__main__ import main
 from rummy500_server.access import METHODS, PACKAGE
+from rummy500_server.app import open_app
+from rummy500_server.journal import JournalError
+from rummy500_server.journal_sqlite import SqliteJournal
+from rummy500_server.settings import Settings
 
 SERVICES = [f"{PACKAGE}.{service}" for service in METHODS]
 
@@ -94,6 +98,15 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Pa
         "is no database, or damaged: restore a backup of it, or name another file; nothing was changed"
     )
     assert database.read_text() == "Dear Anna, " * 500
+
+
+@pytest.mark.parametrize("kind", ["table", "game", "match"])
+async def test_a_database_with_a_document_that_cannot_be_read_is_refused(tmp_path: Path, kind: str) -> None:
+    journal = SqliteJournal.open(tmp_path / "games.db")
+    await journal.put(kind, "t-1", b'{"name": "t-1')
+    await journal.close()
+    with pytest.raises(JournalError, match=f"the database is damaged, {kind} 't-1' cannot be read: restore a backup"):
+        await open_app(Settings(port=0, database=str(tmp_path / "games.db")))
 
 
 async def test_a_host_that_is_none_is_refused(tmp_path: Path) -> None:

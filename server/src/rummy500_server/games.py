@@ -19,7 +19,7 @@ from rummy500_catalog import DEFAULT_PRESET
 from rummy500_engine.fair import THE_TABLE
 from rummy500_server.creation import Creation
 from rummy500_server.entries import Acted, Clocked, Forfeited, Returned, TakenOver
-from rummy500_server.journal import Journal, Put, Write
+from rummy500_server.journal import Journal, Put, Write, read_documents
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby
 from rummy500_server.results import GameResult, Termination
@@ -107,8 +107,8 @@ class Games:
         lobby.after_over.append(self._finished)
 
     async def open(self) -> None:
-        for _, text in await self._journal.documents(GAME):
-            self._add(FinishedGame.from_json(text))
+        for game in (await read_documents(self._journal, GAME, FinishedGame.from_json)).values():
+            self._add(game)
 
     def _add(self, game: FinishedGame) -> None:
         self._by_record[game.record] = game

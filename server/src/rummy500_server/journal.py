@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 
 @dataclass(slots=True)
@@ -50,6 +50,7 @@ class Erase:
 
 
 Write = Append | Put | Drop | Erase
+Document = TypeVar("Document")
 
 
 class JournalError(Exception):
@@ -94,6 +95,17 @@ class Journal(Protocol):
     async def close(self) -> None:
         """Waits for what was committed and lets go of the file."""
         ...
+
+
+async def read_documents(journal: Journal, kind: str, read: Callable[[bytes], Document]) -> dict[str, Document]:
+    """The documents of a kind by key, each as `read` understands it. Raises JournalError when one is damaged."""
+    found: dict[str, Document] = {}
+    for key, text in await journal.documents(kind):
+        try:
+            found[key] = read(text)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise JournalError(f"the database is damaged, {kind} {key!r} cannot be read: restore a backup") from error
+    return found
 
 
 class MemoryJournal:

@@ -24,7 +24,7 @@ from rummy500_server.creation import Creation
 from rummy500_server.entries import SeatKind
 from rummy500_server.folding import CannotFold, fold_lines
 from rummy500_server.identity import Principal
-from rummy500_server.journal import Drop, Journal, JournalError, Put, Write
+from rummy500_server.journal import Drop, Journal, JournalError, Put, Write, read_documents
 from rummy500_server.keeper import Keeper
 from rummy500_server.requests import RequestMemory
 from rummy500_server.results import Termination
@@ -105,7 +105,7 @@ class Lobby:
         """Learns which tables there are. Those that are not over are folded one after the other, meanwhile others are
         served; a table that somebody speaks to is folded at once."""
         self._broken = {name: text.decode() for name, text in await self._journal.documents(BROKEN_TABLE)}
-        documents = {name: Creation.from_json(text) for name, text in await self._journal.documents(TABLE)}
+        documents = await read_documents(self._journal, TABLE, Creation.from_json)
         self._listed = {name: each for name, each in documents.items() if each.is_listed}
         unfinished = [name for name, _ in await self._journal.documents(OPEN_TABLE)]
         self._unfinished = {name: documents[name].owner for name in unfinished if name in documents}

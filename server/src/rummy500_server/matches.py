@@ -15,7 +15,7 @@ from rummy500_engine.terms import RulesRefused, VariantError
 from rummy500_server.connected import Connected
 from rummy500_server.drain import Drain
 from rummy500_server.games import FinishedGame, Games
-from rummy500_server.journal import Journal, JournalError, Put
+from rummy500_server.journal import Journal, JournalError, Put, read_documents
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby
 from rummy500_server.match import Match, MatchDocument
@@ -61,8 +61,8 @@ class Matches:
 
     async def open(self) -> None:
         """Learns which matches there are, before tables are folded."""
-        for _, text in await self._journal.documents(MATCH):
-            match = self._match(MatchDocument.from_json(text))
+        for document in (await read_documents(self._journal, MATCH, MatchDocument.from_json)).values():
+            match = self._match(document)
             for game in self._games.of_match(match.name):
                 match.count(game)
 

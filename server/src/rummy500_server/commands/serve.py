@@ -27,6 +27,7 @@ from rummy500_server.admin import AdminPort
 from rummy500_server.app import App, open_app
 from rummy500_server.commands.database import refuse
 from rummy500_server.door import Door
+from rummy500_server.journal import JournalError
 from rummy500_server.journal_file import JournalUnusable
 from rummy500_server.listening import CannotListen, verify_can_listen
 from rummy500_server.logs import configure_logs
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     gc.set_threshold(*COLLECT_AFTER)
     try:
         asyncio.run(_serve(settings, tracing, ready_file=arguments.ready_file, with_stdin=arguments.exit_with_stdin))
-    except (JournalUnusable, CannotListen, BadTokenFile, OSError) as error:
+    except (JournalUnusable, JournalError, CannotListen, BadTokenFile, OSError) as error:
         return refuse(error)
     return 0
 
