@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,11 @@ from rummy500_catalog import Catalog, installed
 from rummy500_catalog.offers import VARIANTS
 from rummy500_server import match as match_room
 from rummy500_server.app import App
+from rummy500_server.match import MatchDocument
+from rummy500_server.matches import MATCH
+from rummy500_server.settings import Settings
+from rummy500_server.stalled import Stall, Stalls
+from rummy500_server.watchdog import at_work
 
 QUICK = table_pb2.ClockSettings(decision_ms=50)
 
@@ -302,3 +308,27 @@ async def test_a_match_whose_rules_have_changed_fails_after_a_restart(tmp_path: 
 
     assert match.state == match_pb2.MATCH_STATE_FAILED
     assert match.sentence == "its rules are others now: a variant has changed its version"
+
+
+async def test_a_match_that_held_the_server_up_fails_at_the_next_start(tmp_path: Path) -> None:
+    settings = Settings(database=str(tmp_path / "server.db"))
+    async with running_app(database=settings.database) as app, channel_to(app.address) as channel:
+        matches: Any = match_service_pb2_grpc.MatchServiceStub(channel)
+        wanted = plan(connected("a", "never"), builtin("easy"))
+        made = (await matches.CreateMatch(pb.CreateMatchRequest(plan=wanted), metadata=OWNER)).match
+        (_, text), *_ = await app.journal.documents(MATCH)
+    name, while_folding = composing(MatchDocument.from_json(text))
+    Stalls(settings).note(Stall(name, "rummy500_sets of strange_rules", while_folding))
+
+    async with running_app(database=settings.database) as app, channel_to(app.address) as channel:
+        matches = match_service_pb2_grpc.MatchServiceStub(channel)
+        match = await watched(matches, made.name)
+
+    assert match.state == match_pb2.MATCH_STATE_FAILED
+    assert match.sentence == "it held the whole server up: rummy500_sets of strange_rules"
+    assert Stalls(settings).read() == {}
+
+
+def composing(document: MatchDocument) -> tuple[str, bool]:
+    """What the watchdog finds while the rules of a match are composed."""
+    return at_work(sys._getframe())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,7 +49,7 @@ from rummy500_server.services.play import PlayServicer
 from rummy500_server.services.rules import RulesServicer
 from rummy500_server.services.table import TableServicer
 from rummy500_server.settings import IN_MEMORY, Settings
-from rummy500_server.stalled import StalledTables
+from rummy500_server.stalled import Stall, Stalls
 from rummy500_server.tally import Tally
 from rummy500_server.tokens import Tokens
 from rummy500_server.tracing import Tracing
@@ -89,6 +89,9 @@ class App:
     retention: Retention = field(init=False)
     openers: list[Callable[[], None]] = field(default_factory=list)
     """Called once the tables are known."""
+
+    stall_enders: list[Callable[[Mapping[str, Stall]], Awaitable[None]]] = field(default_factory=list)
+    """Called once the tables are known with what held the server up before; each ends what is its own."""
 
     def on_stop(self, stop: Callable[[], Awaitable[None]]) -> None:
         self.stoppers.append(stop)
@@ -163,12 +166,16 @@ async def open_app(
         app.drain.on_begin(app.lobby.stop_clocks)
         app.lobby.after_opened.append(app.connected.opened)
         app.lobby.after_lost.append(app.connected.lost)
+        app.stall_enders.append(app.lobby.end_stalled)
         app.on_stop(app.lobby.close)
         app.retention.when_table_gone.append(app.lobby.forget)
         for add in SERVICES:
             app.service_names.append(await add(app))
         await app.lobby.open()
-        await app.lobby.end_stalled(StalledTables(settings))
+        stalls = Stalls(settings)
+        for end in app.stall_enders:
+            await end(stalls.read())
+        stalls.forget()
         for begin in app.openers:
             begin()
         if settings.keep_records_days:
@@ -218,6 +225,7 @@ async def _matches(app: App) -> str:
     app.retention.when_table_gone.append(games.forget)
     app.retention.when_match_gone.append(matches.forget)
     app.openers.append(matches.resume)
+    app.stall_enders.append(matches.end_stalled)
     app.on_stop(matches.close)
     servicer = MatchServicer(matches, games, app.lobby, app.drain, app.door)
     match_service_pb2_grpc.add_MatchServiceServicer_to_server(servicer, app.grpc_server)

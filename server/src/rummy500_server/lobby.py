@@ -30,7 +30,7 @@ from rummy500_server.requests import RequestMemory
 from rummy500_server.results import Termination
 from rummy500_server.rules_wire import Choice
 from rummy500_server.settings import Settings
-from rummy500_server.stalled import Stall, StalledTables
+from rummy500_server.stalled import Stall
 from rummy500_server.status import Failure, Reason, bad_request
 from rummy500_server.table import Table, TableState
 from rummy500_server.tally import Tally
@@ -111,9 +111,9 @@ class Lobby:
         self._unfinished = {name: documents[name].owner for name in unfinished if name in documents}
         self._waking = asyncio.create_task(self._wake(list(self._unfinished)))
 
-    async def end_stalled(self, stalled: StalledTables) -> None:
+    async def end_stalled(self, stalls: Mapping[str, Stall]) -> None:
         """Ends the tables that held a server up, before anything is played at them again."""
-        self._stalled = stalled.read()
+        self._stalled = dict(stalls)
         for name, stall in self._stalled.items():
             if stall.while_folding:
                 self._broken[name] = _broken_sentence(name, stall.sentence)
@@ -124,7 +124,6 @@ class Lobby:
                 with suppress(Failure):
                     await (await self.table(name)).scribe.durable()
         self._stalled = {}
-        stalled.forget()
 
     async def _wake(self, names: Iterable[str]) -> None:
         for name in names:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import structlog
 
@@ -21,6 +21,7 @@ from rummy500_server.lobby import Lobby
 from rummy500_server.match import Match, MatchDocument
 from rummy500_server.match_plan import MatchSpec
 from rummy500_server.settings import Settings
+from rummy500_server.stalled import Stall
 from rummy500_server.status import Failure, Reason
 
 log = structlog.stdlib.get_logger("rummy500")
@@ -65,6 +66,13 @@ class Matches:
             match = self._match(document)
             for game in self._games.of_match(match.name):
                 match.count(game)
+
+    async def end_stalled(self, stalls: Mapping[str, Stall]) -> None:
+        """Fails the matches that held a server up when their rules were composed."""
+        for name, match in self._matches.items():
+            if name in stalls and not match.is_over:
+                match.fail(stalls[name].sentence)
+                await self.keep(match)
 
     def resume(self) -> None:
         """Goes on with those that are not over, when their tables are in memory again."""

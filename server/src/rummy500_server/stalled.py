@@ -1,4 +1,5 @@
-"""Tables that held a whole server up: noted beside the database by the process that ends for it, ended by the next."""
+"""Tables and matches that held a whole server up: noted beside the database by the process that ends for it, ended by
+the next."""
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ from rummy500_server.settings import IN_MEMORY, Settings
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """`while_folding`: the table cannot be folded, so that nobody can be dealt with at it any more."""
+    """`name` is a table's or a match's. `while_folding`: the table cannot be folded any more."""
 
-    table: str
+    name: str
     held_up_by: str
     while_folding: bool = False
 
@@ -24,7 +25,7 @@ class Stall:
         return f"it held the whole server up: {self.held_up_by}"
 
 
-class StalledTables:
+class Stalls:
     """A stall a line, in a file that is there only between two processes."""
 
     def __init__(self, settings: Settings) -> None:
@@ -35,19 +36,19 @@ class StalledTables:
         if self._path is None:
             return
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps([stall.table, stall.held_up_by, stall.while_folding]) + "\n")
+            file.write(json.dumps([stall.name, stall.held_up_by, stall.while_folding]) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
     def read(self) -> dict[str, Stall]:
-        """By table, the last of each. A line that was not written to its end does not count: its table stalls again."""
+        """By name, the last of each. A line that was not written to its end does not count: it stalls again."""
         stalls: dict[str, Stall] = {}
         if self._path is None or not self._path.exists():
             return stalls
         for line in self._path.read_text(encoding="utf-8").splitlines():
             with contextlib.suppress(ValueError):
-                table, held_up_by, while_folding = json.loads(line)
-                stalls[table] = Stall(table, held_up_by, while_folding)
+                name, held_up_by, while_folding = json.loads(line)
+                stalls[name] = Stall(name, held_up_by, while_folding)
         return stalls
 
     def forget(self) -> None:

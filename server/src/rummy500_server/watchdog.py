@@ -17,7 +17,8 @@ import structlog
 from rummy500_catalog.offers import VARIANTS
 from rummy500_server.creation import Creation
 from rummy500_server.keeper import Keeper
-from rummy500_server.stalled import Stall, StalledTables
+from rummy500_server.match import MatchDocument
+from rummy500_server.stalled import Stall, Stalls
 
 EXIT_STATUS = 3
 
@@ -25,12 +26,12 @@ log = structlog.stdlib.get_logger("rummy500")
 
 
 class Watchdog(threading.Thread):
-    """Ends the process when its loop has not turned for `seconds`. Made in the loop's thread. `stalled` is told of the
-    table and of the variant that held it up, so that the table does not hold up the next process too."""
+    """Ends the process when its loop has not turned for `seconds`. Made in the loop's thread. `stalls` is told of the
+    table, or the match, and of the variant that held it up, so that it does not hold up the next process too."""
 
-    def __init__(self, seconds: float, stalled: StalledTables) -> None:
+    def __init__(self, seconds: float, stalls: Stalls) -> None:
         super().__init__(name="watchdog", daemon=True)
-        self._stalled = stalled
+        self._stalls = stalls
         self._seconds, self._step = seconds, seconds / 8
         self._loop, self._watched = asyncio.get_running_loop(), threading.get_ident()
         self._turned = time.monotonic()
@@ -57,14 +58,14 @@ class Watchdog(threading.Thread):
 
     def _bark(self) -> None:
         frame = sys._current_frames().get(self._watched)
-        held_up_by, (table, while_folding) = culprit(frame), table_of(frame)
-        if table:
-            self._stalled.note(Stall(table, held_up_by, while_folding))
+        held_up_by, (name, while_folding) = culprit(frame), at_work(frame)
+        if name:
+            self._stalls.note(Stall(name, held_up_by, while_folding))
         log.critical(
             "server.stalled",
             seconds=self._seconds,
             held_up_by=held_up_by,
-            table=table,
+            table=name,
             stack="".join(traceback.format_stack(frame)),
         )
         os._exit(EXIT_STATUS)
@@ -81,15 +82,17 @@ def culprit(frame: FrameType | None) -> str:
     return "the server itself"
 
 
-def table_of(frame: FrameType | None) -> tuple[str, bool]:
-    """The table that was at work, and whether it was being folded; empty: none."""
+def at_work(frame: FrameType | None) -> tuple[str, bool]:
+    """The table, or the match, that was at work, and whether it was a table that was being folded; empty: none."""
     for each in _outwards(frame):
-        for name in ("self", "keeper", "creation"):
+        for name in ("self", "keeper", "creation", "document"):
             match each.f_locals.get(name):
                 case Keeper(table=table):
                     return table.name, False
                 case Creation(name=table):
                     return table, True
+                case MatchDocument(name=found):
+                    return found, False
     return "", False
 
 

@@ -32,7 +32,7 @@ from rummy500_server.journal_file import JournalUnusable
 from rummy500_server.listening import CannotListen, verify_can_listen
 from rummy500_server.logs import configure_logs
 from rummy500_server.settings import BadSetting, Settings, add_flags, read_settings
-from rummy500_server.stalled import StalledTables
+from rummy500_server.stalled import Stalls
 from rummy500_server.tokens import BadTokenFile
 from rummy500_server.tracing import Tracing, tracing_from
 from rummy500_server.watchdog import Watchdog
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _serve(settings: Settings, tracing: Tracing | None, *, ready_file: Path | None, with_stdin: bool) -> None:
     verify_can_listen(settings)  # before there is a database that nobody needs
-    watchdog = Watchdog(settings.stall_seconds, StalledTables(settings))
+    watchdog = Watchdog(settings.stall_seconds, Stalls(settings))
     watchdog.start()
     try:
         await _serve_watched(settings, tracing, ready_file=ready_file, with_stdin=with_stdin)
