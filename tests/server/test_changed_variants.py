@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import shutil
 import signal
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ def {hook}:
 """
 VETO = "rummy500_veto(table, round, seat, action)"
 SETS = "rummy500_sets(table)"
+LONG = bool(os.environ.get("RUMMY500_LONG"))
 FLAGS = ("--log-format", "json", "--stall-seconds", "2")
 
 
@@ -120,7 +122,9 @@ async def test_a_table_is_not_played_on_when_its_entries_are_refused_now(tmp_pat
     assert sentence.endswith("is refused now: not any more")
 
 
-@pytest.mark.parametrize("hook", [VETO, SETS])
+@pytest.mark.parametrize(
+    "hook", [VETO, pytest.param(SETS, marks=pytest.mark.skipif(not LONG, reason="RUMMY500_LONG=1"))]
+)
 async def test_one_that_never_returns_any_more_holds_up_one_server_only(
     tmp_path: Path, played: Played, hook: str
 ) -> None:

