@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 
 from rummy500_server.creation import Creation
@@ -137,12 +138,16 @@ class Archive:
         )
 
     def lines(self, table: str) -> list[bytes]:
-        rows = self._connection.execute(
-            "SELECT sequence, record FROM records WHERE owner = ?1"
-            " UNION ALL SELECT sequence, record FROM log WHERE owner = ?1 ORDER BY sequence",
-            (table,),
-        )
-        return [record for _, record in rows]
+        rows = self._connection.execute("SELECT record FROM records WHERE owner = ? ORDER BY sequence", (table,))
+        return [*(record for (record,) in rows), *self._log.get(table, ())]
+
+    @cached_property
+    def _log(self) -> dict[str, list[bytes]]:
+        """What has not been moved into the records yet, by table; it has no index, and is read through once."""
+        lines: dict[str, list[bytes]] = {}
+        for owner, record in self._connection.execute("SELECT owner, record FROM log ORDER BY position"):
+            lines.setdefault(owner, []).append(record)
+        return lines
 
     # --- the file
 
