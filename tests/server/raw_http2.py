@@ -6,14 +6,13 @@ import contextlib
 import socket
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import h2.config
 import h2.connection
 import h2.events
 
-WINDOW = 65_535
-"""What a peer may send on a stream, and on a connection, before it is read: as HTTP/2 has it at first."""
+NO_HEADERS: Mapping[str, str] = {}
 
 
 def framed(message: bytes) -> bytes:
@@ -39,13 +38,13 @@ class RawConnection:
         with contextlib.suppress(OSError):  # the peer may have closed; what it said before is read first
             self.socket.sendall(self.http.data_to_send())
 
-    def call(self, path: str, *messages: bytes, token: str = "", ends: bool = True, **headers: str) -> int:
+    def call(
+        self, path: str, *messages: bytes, token: str = "", ends: bool = True, headers: Mapping[str, str] = NO_HEADERS
+    ) -> int:
         """Begins a call; answers its stream. `headers` go before those of gRPC."""
         stream = self.http.get_next_available_stream_id()
         fixed = {":method": "POST", ":scheme": "http", ":path": path, ":authority": self.address}
-        sent = {"content-type": "application/grpc", "te": "trailers"} | {
-            name.replace("_", "-"): value for name, value in headers.items()
-        }
+        sent = {"content-type": "application/grpc", "te": "trailers", **headers}
         if token:
             sent["authorization"] = f"Bearer {token}"
         self.http.send_headers(stream, [*fixed.items(), *sent.items()])

@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.server.at_table import OWNER, Client, refused
 from tests.server.running import bearer, channel_to, running_app
+from tests.server.stepped_timer import SteppedTimer
 
 from rummy500.v1 import event_pb2, result_pb2, table_pb2, table_service_pb2
 from rummy500_engine.cards import card_text
 from rummy500_server.app import App
+from rummy500_server.table import TableState
 from rummy500_server.translate.cards import CARDS
 
 SHORT = table_pb2.ClockSettings(decision_ms=50)
@@ -145,12 +147,14 @@ async def _my_turn(client: Client, table: str) -> None:
 
 
 async def test_a_table_that_does_not_start_is_closed() -> None:
-    async with running_app() as app, channel_to(app.address) as channel:
+    timer = SteppedTimer()
+    async with running_app(timer=timer, open_table_minutes=60) as app, channel_to(app.address) as channel:
         client = Client.on(channel)
         table = await client.create(2)
-        keeper = await app.lobby.table(table)
         async with client.watch(table) as watching:
             await watching.next()
-            app.lobby.close_if_open(keeper)
+            timer.advance(3_540)
+            assert (await app.lobby.table(table)).table.state is TableState.OPEN
+            timer.advance(61)
             (closed,) = await watching.until("table_closed")
-    assert "did not start within" in closed[2].sentence
+    assert "did not start within 60 minutes" in closed[2].sentence

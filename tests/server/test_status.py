@@ -132,5 +132,7 @@ def test_a_mistake_of_ours_is_no_rejection() -> None:
     assert rejection_of(KeyError("seat")) is None
 
 
-def test_a_sentence_is_cut_at_512_characters() -> None:
-    assert len(rejected(Failure(Reason.NO_SUCH_TABLE, "x" * 2_000)).sentence) == 512
+def test_a_sentence_is_cut_at_512_bytes() -> None:
+    for text in ("x", "ü", "🂡"):
+        sentence = rejected(Failure(Reason.NO_SUCH_TABLE, text * 2_000)).sentence
+        assert 500 < len(sentence.encode()) <= 512

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-PROGRAMS = ("kills", "power", "soak")
+PROGRAMS = ("fuzz", "kills", "power", "soak")
 """Modules of this package, each with `main(arguments)` that answers an exit status."""
 
 

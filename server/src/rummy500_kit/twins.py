@@ -24,18 +24,20 @@ def copy_of(game: Game) -> Game:
     return copy
 
 
-def twin_for(game: Game, viewer: int | None, dice: random.Random) -> Game:
-    """The game with every card that the viewer may not see dealt anew among the places where it may lie."""
+def twin_for(game: Game, viewer: int | None, dice: random.Random, *, kept: int = 0) -> Game:
+    """The game with every card that the viewer may not see dealt anew among the places where it may lie; the next
+    `kept` cards of the stock stay, so that both games go on alike for a while."""
     twin = copy_of(game)
-    twin.round = twin_of(round_of(game), viewer, dice)
+    twin.round = twin_of(round_of(game), viewer, dice, kept=kept)
     return twin
 
 
-def twin_of(round: Round, viewer: int | None, dice: random.Random) -> Round:
+def twin_of(round: Round, viewer: int | None, dice: random.Random, *, kept: int = 0) -> Round:
     """As `twin_for`, of the round alone."""
     twin = round.clone()
     others = [seat for seat in range(round.rules.players) if seat != viewer]
-    hidden = list(twin.stock)
+    split = max(0, len(twin.stock) - kept)
+    hidden, near = twin.stock[:split], twin.stock[split:]
     for seat in others:
         hidden += cards_of(without(twin.hands[seat], cards_of(twin.known[seat])))
     dice.shuffle(hidden)
@@ -45,7 +47,7 @@ def twin_of(round: Round, viewer: int | None, dice: random.Random) -> Round:
         for _ in range(size):
             hand = add(hand, hidden.pop())
         twin.hands[seat] = hand
-    twin.stock = hidden
+    twin.stock = hidden + near
     return twin
 
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import structlog
 
 from rummy500_catalog import Catalog
-from rummy500_engine.position import PositionError, players_of, set_up
-from rummy500_engine.refusals import Refused
-from rummy500_engine.rules import Rules
-from rummy500_server.clock import Timer
+from rummy500_server.clock import Handle, Timer
 from rummy500_server.clock_terms import ClockTerms, usual_terms
 from rummy500_server.commits import Commits
 from rummy500_server.creation import Creation
@@ -26,12 +23,13 @@ from rummy500_server.folding import CannotFold, fold_lines
 from rummy500_server.identity import Principal
 from rummy500_server.journal import Drop, Journal, JournalError, Put, Write, read_documents
 from rummy500_server.keeper import Keeper
+from rummy500_server.positions import named_in, verify_position
 from rummy500_server.requests import RequestMemory
 from rummy500_server.results import Termination
 from rummy500_server.rules_wire import Choice
 from rummy500_server.settings import Settings
 from rummy500_server.stalled import Stall
-from rummy500_server.status import Failure, Reason, bad_request
+from rummy500_server.status import Failure, Reason
 from rummy500_server.table import Table, TableState
 from rummy500_server.tally import Tally
 
@@ -94,7 +92,9 @@ class Lobby:
         self._broken: dict[str, str] = {}
         self._over: dict[str, None] = {}
         self._unfinished: dict[str, str] = {}
-        """The owner of each table that is not over, in memory or not."""
+        """The owner of each table that is not over, in memory or not; empty: a match's."""
+        self._closings: dict[str, Handle] = {}
+        """When each of them is closed if it has not started."""
         self._clocks_stand = False
         self._waking: asyncio.Task[None] | None = None
         self._stalled: dict[str, Stall] = {}
@@ -106,9 +106,9 @@ class Lobby:
         served; a table that somebody speaks to is folded at once."""
         self._broken = {name: text.decode() for name, text in await self._journal.documents(BROKEN_TABLE)}
         documents = await read_documents(self._journal, TABLE, Creation.from_json)
-        self._listed = {name: each for name, each in documents.items() if each.is_listed}
+        self._listed = {name: _as_listed(each) for name, each in documents.items() if each.is_listed}
         unfinished = [name for name, _ in await self._journal.documents(OPEN_TABLE)]
-        self._unfinished = {name: documents[name].owner for name in unfinished if name in documents}
+        self._unfinished = {name: _host_of(documents[name]) for name in unfinished if name in documents}
         self._waking = asyncio.create_task(self._wake(list(self._unfinished)))
 
     async def end_stalled(self, stalls: Mapping[str, Stall]) -> None:
@@ -238,6 +238,7 @@ class Lobby:
         if lost is not None:
             self._listed.pop(name, None)
             self._unfinished.pop(name, None)
+            self._stop_closing(name)
             for tell in self.after_gone:
                 tell(lost)
 
@@ -273,6 +274,7 @@ class Lobby:
 
     def _let_go(self, keeper: Keeper) -> None:
         self._unfinished.pop(keeper.table.name, None)
+        self._stop_closing(keeper.table.name)
         self._over[keeper.table.name] = None
         while len(self._over) > KEPT_WHEN_OVER:
             oldest = next(iter(self._over))
@@ -283,12 +285,18 @@ class Lobby:
         """No table waits for ever."""
         if keeper.table.state is not TableState.OPEN:
             return
-        minutes = self.settings.open_table_minutes
-        age = time.time() - keeper.table.creation.created_ms / 1000
-        asyncio.get_running_loop().call_later(max(0.0, minutes * 60 - age), self.close_if_open, keeper)
+        name, age = keeper.table.name, time.time() - keeper.table.creation.created_ms / 1000
+        left = max(0.0, self.settings.open_table_minutes * 60 - age)
+        self._closings[name] = self.timer.call_at(self.timer.time() + left, partial(self._close_if_open, name))
 
-    def close_if_open(self, keeper: Keeper) -> None:
-        if keeper.table.state is TableState.OPEN:
+    def _stop_closing(self, name: str) -> None:
+        closing = self._closings.pop(name, None)
+        if closing is not None:
+            closing.cancel()
+
+    def _close_if_open(self, name: str) -> None:
+        keeper = self._keepers.get(name)
+        if keeper is not None and keeper.table.state is TableState.OPEN:
             minutes = self.settings.open_table_minutes
             keeper.close(Termination.CANCELLED, f"the table did not start within {minutes} minutes")
 
@@ -308,10 +316,12 @@ class Lobby:
         if not wish.match and mine >= self.settings.tables_per_principal:
             limit = self.settings.tables_per_principal
             raise Failure(Reason.TOO_MANY_TABLES, f"{limit} tables are open already, which is the limit", limit=limit)
-        wish = self._at_position(wish)
+        if wish.position is not None:
+            players, choice = named_in(wish.position, players=wish.players)
+            wish = replace(wish, players=players, choice=choice)
         rules = wish.choice.rules(self.catalog, wish.players)
         if wish.position is not None:
-            self._verify_position(rules, wish.position)
+            verify_position(wish.position, rules)
         name = f"t-{secrets.token_hex(6)}"
         creation = Creation(
             name=name,
@@ -334,8 +344,8 @@ class Lobby:
         )
         keeper = Keeper(Table(creation, rules), self.commits, timer=self.timer, ceiling_ms=self._ceiling_ms)
         if creation.is_listed:
-            self._listed[name] = creation
-        self._unfinished[name] = creation.owner
+            self._listed[name] = _as_listed(creation)
+        self._unfinished[name] = _host_of(creation)
         self._adopt(keeper)
         keeper.scribe.keep((Put(TABLE, name, creation.to_json()), Put(OPEN_TABLE, name, b""), *keep(keeper)))
         return keeper
@@ -347,51 +357,21 @@ class Lobby:
             for name, who in self._unfinished.items()
             if who == owner and name in self._keepers
         ]
-        seats = [seat for table in mine if not table.creation.match for seat in table.seats]
+        seats = [seat for table in mine for seat in table.seats]
         limit = self.settings.builtin_bots_per_principal
         if sum(seat.kind is SeatKind.BUILTIN_BOT for seat in seats) >= limit:
             sentence = f"{limit} built-in bots sit at this owner's tables already, which is the limit"
             raise Failure(Reason.TOO_MANY_BOTS, sentence, limit=limit)
-
-    def _at_position(self, wish: Wish) -> Wish:
-        """With the rules and the players that the position names."""
-        if wish.position is None:
-            return wish
-        try:
-            players = players_of(wish.position)
-        except PositionError as error:
-            raise _bad_position(error) from error
-        if wish.players not in (0, len(players)):
-            raise bad_request("seats", f"{wish.players}: the position has {len(players)} players; leave it 0")
-        return replace(wish, players=len(players), choice=_choice_of(wish.position))
-
-    def _verify_position(self, rules: Rules, position: Mapping[str, Any]) -> None:
-        try:
-            set_up(rules, position)
-        except PositionError as error:
-            raise _bad_position(error) from error
-        except Refused as error:
-            raise bad_request("position_json", error.sentence) from error
 
 
 def _broken_sentence(name: str, why: str) -> str:
     return f"table {name} ended by a fault of the server: {why}"
 
 
-def _bad_position(error: PositionError) -> Failure:
-    return bad_request(f"position_json.{error.field}", error.sentence)
+def _host_of(creation: Creation) -> str:
+    return "" if creation.match else creation.owner
 
 
-def _choice_of(position: Mapping[str, Any]) -> Choice:
-    rules = position.get("rules", {})
-    if not isinstance(rules, Mapping):
-        raise bad_request("position_json.rules", "an object with preset, variants and options is wanted")
-    preset, variants, options = rules.get("preset", ""), rules.get("variants", []), rules.get("options", {})
-    if not isinstance(preset, str):
-        raise bad_request("position_json.rules.preset", "a name is wanted")
-    if not isinstance(variants, list) or not all(isinstance(variant, str) for variant in variants):
-        raise bad_request("position_json.rules.variants", "a list of names is wanted")
-    if not isinstance(options, Mapping):
-        raise bad_request("position_json.rules.options", "an object, option to value, is wanted")
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in options.items()}
-    return Choice(preset, tuple(variants), texts)
+def _as_listed(creation: Creation) -> Creation:
+    """What stays in memory of a table that is over: not the cards of its position."""
+    return creation if creation.position is None else replace(creation, position={})

@@ -20,7 +20,9 @@ from rummy500_server.journal import JournalError
 
 DOMAIN = "rummy500"
 DETAILS = "grpc-status-details-bin"
-LONGEST_SENTENCE = 512
+LONGEST_SENTENCE, MOST_VIOLATION_BYTES = 512, 1_536
+"""Bytes of one text of an error, and of all that are said about fields."""
+MORE = "…"
 _Code = grpc.StatusCode
 
 
@@ -269,11 +271,7 @@ def _failed(failure: Failure) -> Rejection:
     kind = failure.reason.kind
     details: list[Message] = [_info(failure.reason.name, failure.metadata)]
     if failure.fields:
-        violations = [
-            error_details_pb2.BadRequest.FieldViolation(field=path, description=_short(text))
-            for path, text in failure.fields
-        ]
-        details.append(error_details_pb2.BadRequest(field_violations=violations))
+        details.append(_bad_fields(failure.fields))
     if kind.code is _Code.RESOURCE_EXHAUSTED:
         subject = failure.metadata.get("limit", "")
         violation = error_details_pb2.QuotaFailure.Violation(subject=subject, description=_short(failure.sentence))
@@ -286,8 +284,24 @@ def _failed(failure: Failure) -> Rejection:
 
 
 def _info(reason: str, metadata: dict[str, str]) -> error_details_pb2.ErrorInfo:
-    return error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata)
+    told = {_short(key): _short(value) for key, value in metadata.items()}
+    return error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=told)
 
 
-def _short(sentence: str) -> str:
-    return sentence if len(sentence) <= LONGEST_SENTENCE else sentence[: LONGEST_SENTENCE - 1] + "…"
+def _bad_fields(fields: tuple[tuple[str, str], ...]) -> error_details_pb2.BadRequest:
+    """As many of them as there is room for: a client takes 8 KiB of trailers, and no more."""
+    bad = error_details_pb2.BadRequest()
+    for path, text in fields:
+        bad.field_violations.add(field=_short(path), description=_short(text))
+        if bad.ByteSize() > MOST_VIOLATION_BYTES:
+            break
+    return bad
+
+
+def _short(text: str) -> str:
+    """As it can be sent, at most 512 bytes: errors quote what a caller wrote, and JSON can write halves of surrogate
+    pairs."""
+    whole = text.encode(errors="backslashreplace")
+    if len(whole) <= LONGEST_SENTENCE:
+        return whole.decode()
+    return whole[: LONGEST_SENTENCE - len(MORE.encode())].decode(errors="ignore") + MORE

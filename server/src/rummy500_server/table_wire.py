@@ -17,7 +17,7 @@ from rummy500_server.creation import Creation
 from rummy500_server.entries import SeatKind
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Wish
-from rummy500_server.names import LONGEST_NAME
+from rummy500_server.names import read_name
 from rummy500_server.rules_wire import choice_message, read_choice, read_players
 from rummy500_server.status import bad_request
 from rummy500_server.table import Seat, TableState
@@ -94,8 +94,7 @@ def _seat_message(keeper: Keeper, seat: Seat) -> table_pb2.Seat:
 
 def read_wish(request: table_service_pb2.CreateTableRequest, owner: str, *, usual_clock: ClockTerms) -> Wish:
     """Raises Failure BAD_REQUEST, naming the field."""
-    if len(request.title) > LONGEST_NAME:
-        raise bad_request("title", f"at most {LONGEST_NAME} characters")
+    read_name(request.title, "title", may_be_empty=True)
     if request.seed and len(request.seed) != SEED_BYTES:
         raise bad_request("seed", f"{len(request.seed)} bytes; it is {SEED_BYTES} bytes or empty")
     position = _read_position(request.position_json)
@@ -121,9 +120,18 @@ def _read_position(text: str) -> Mapping[str, Any] | None:
     if len(text.encode()) > LONGEST_POSITION:
         raise bad_request("position_json", f"at most {LONGEST_POSITION} bytes")
     try:
-        position = json.loads(text)
+        position = json.loads(text, parse_constant=_no_constant)
+        json.dumps(position, ensure_ascii=False).encode()  # halves of surrogate pairs are no text
     except (ValueError, RecursionError) as error:
         raise bad_request("position_json", f"this is no JSON: {error}") from error
     if not isinstance(position, dict):
         raise bad_request("position_json", "an object is wanted: one scenario")
+    if isinstance(position.get("players"), list):
+        for at, name in enumerate(position["players"]):
+            read_name(str(name), f"position_json.players[{at}]")
     return position
+
+
+def _no_constant(name: str) -> float:
+    """JSON has no NaN and no Infinity, though Python reads them."""
+    raise ValueError(f"{name} is no number")

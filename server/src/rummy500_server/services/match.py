@@ -21,6 +21,7 @@ from rummy500_server.match import Match
 from rummy500_server.match_plan import read_spec
 from rummy500_server.match_wire import match_message, read_report
 from rummy500_server.matches import Matches
+from rummy500_server.names import read_table_name
 from rummy500_server.paging import page_of
 from rummy500_server.play_stream import lost
 from rummy500_server.requests import Keep
@@ -116,9 +117,10 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         if request.match:
             games = self._games.of_match(self._named(request.match).name)
         if request.table:
-            games = [game for game in games if game.table == request.table]
-            if principal.is_stranger or not self._lobby.is_listed(request.table, principal):
-                await visible_table(self._lobby, request.table, principal)
+            table = read_table_name(request.table)
+            games = [game for game in games if game.table == table]
+            if principal.is_stranger or not self._lobby.is_listed(table, principal):
+                await visible_table(self._lobby, table, principal)
         elif principal.is_stranger:
             raise unknown_token()
         else:

@@ -155,8 +155,9 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
         settings = self._lobby.settings
         if not first.HasField("hello"):
             raise bad_request("hello", "the first message of a stream introduces the bot")
-        if first.decisions or first.rules_wanted:
-            raise bad_request("decisions", "not in the first message: nothing was asked yet")
+        for field in ("decisions", "rules_wanted"):
+            if getattr(first, field):
+                raise bad_request(field, "not in the first message: nothing was asked yet")
         hello = first.hello
         _verify_hello(hello, settings.games_per_bot)
         missing = sorted(set(hello.features) - set(FEATURES))

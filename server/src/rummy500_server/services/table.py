@@ -8,6 +8,7 @@ import grpc
 
 from rummy500.v1 import table_service_pb2 as pb
 from rummy500.v1 import table_service_pb2_grpc
+from rummy500_bots import BotSpec
 from rummy500_engine.fair import ENTROPY_BYTES
 from rummy500_server import admission, seating
 from rummy500_server.bot_wire import read_bot
@@ -27,6 +28,7 @@ from rummy500_server.services.waiting import durable
 from rummy500_server.status import Failure, Reason, bad_request
 from rummy500_server.table_wire import broken_table_message, read_wish, table_message
 
+MOST_STATES = 16
 _Context = grpc.aio.ServicerContext[Any, Any]
 
 
@@ -68,6 +70,8 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         return answer
 
     async def ListTables(self, request: pb.ListTablesRequest, context: _Context) -> pb.ListTablesResponse:
+        if len(request.states) > MOST_STATES:
+            raise bad_request("states", f"{len(request.states)}: at most {MOST_STATES}")
         page, token = await self._listing.page(
             frozenset(request.states), principal=caller(), page_size=request.page_size, page_token=request.page_token
         )
@@ -129,19 +133,16 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         keeper, owner = await self._owned(request.table)
         name = read_name(request.name, "name", may_be_empty=True)
         wanted = request.seat if request.HasField("seat") else None
+        bot = _bot_of(request)
 
         async def add(keep: Keep) -> pb.AddBotResponse:
             self._drain.verify_off()
             seating.verify_open(keeper.table)
-            match request.WhichOneof("source"):
-                case "builtin":
-                    self._lobby.verify_another_bot(keeper.table.creation.owner)
-                    seat = seating.seat_builtin(keeper, read_bot(request.builtin), name=name, wanted=wanted)
-                case "connected":
-                    bot = read_name(request.connected, "connected")
-                    seat = seating.seat_connected(keeper, self._connected, bot, name=name, wanted=wanted)
-                case None:
-                    raise bad_request("source", "set builtin or connected")
+            if isinstance(bot, BotSpec):
+                self._lobby.verify_another_bot(keeper.table.creation.owner)
+                seat = seating.seat_builtin(keeper, bot, name=name, wanted=wanted)
+            else:
+                seat = seating.seat_connected(keeper, self._connected, bot, name=name, wanted=wanted)
             seating.start_if_ready(keeper)
             answer = pb.AddBotResponse(seat=seat, table=table_message(keeper))
             keeper.scribe.keep(keep(answer))
@@ -197,3 +198,13 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         keeper = await self._lobby.table(read_table_name(table))
         seating.verify_owner(keeper, principal)
         return keeper, principal
+
+
+def _bot_of(request: pb.AddBotRequest) -> BotSpec | str:
+    """A built-in bot, or the name of a connected one. Raises Failure BAD_REQUEST."""
+    match request.WhichOneof("source"):
+        case "builtin":
+            return read_bot(request.builtin)
+        case "connected":
+            return read_name(request.connected, "connected")
+    raise bad_request("source", "set builtin or connected")
