@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
-from tests.server.at_table import OWNER, Client, canonical, position, refused
+from tests.server.at_table import OWNER, Client, position, refused
 from tests.server.running import bearer, channel_to, running_app
 
 from rummy500.v1 import card_pb2, event_pb2, table_service_pb2, view_pb2
-from rummy500.v1 import play_service_pb2 as pb
 from rummy500_server.finishing import finishing_action
 from rummy500_server.status import Failure, Reason
 from rummy500_server.watcher import Watcher
@@ -128,47 +126,6 @@ async def test_an_unknown_table_cannot_be_watched(client: Client) -> None:
     with refused("NO_SUCH_TABLE"):
         async with client.watch("t-nowhere") as watching:
             await watching.call.read()
-
-
-def hidden(of: str) -> dict[str, Any]:
-    """Two positions that differ only in what anna may not see: cards of ben's hand and of the stock."""
-    hands = {"one": ("KS QS 3D", "5D KC 8C"), "other": ("8C 5D 3D", "KS QS KC")}[of]
-    return dict(
-        position(
-            hands={"anna": "7S 7H 7D 2C 9H", "ben": hands[0]},
-            stock=hands[1],
-            discards="9C JD",
-            melds=["TH JH QH by ben"],
-        )
-    )
-
-
-async def test_hidden_cards_change_no_byte_that_a_viewer_is_sent(client: Client) -> None:
-    """API: a view of one seat never depends on a card that seat may not see."""
-    transcripts = []
-    for of in ("one", "other"):
-        table = await client.at_position(**hidden(of))
-        transcript: list[bytes] = []
-        for name in ("anna", ""):
-            async with client.watch(table, name, after_sequence=0, with_views=True) as watching:
-                transcript.append(_without_accidents(await watching.next()))
-        for line in ("take JD", "meld 7S 7H 7D", "layoff 9H m1", "discard 2C"):
-            answer = await client.act(table, "anna", line, with_view=True)
-            transcript.append(_without_accidents(answer))
-        answer = await client.act(table, "ben", "draw")
-        for name in ("anna", ""):
-            async with client.watch(table, name, after_sequence=0, with_views=True) as watching:
-                transcript.append(_without_accidents(await watching.next()))
-        transcripts.append(transcript)
-    assert transcripts[0] == transcripts[1]
-
-
-def _without_accidents(message: pb.WatchResponse | pb.ActResponse) -> bytes:
-    """Without the table's name and the clock, which are another each time."""
-    view = message.view if isinstance(message, pb.ActResponse) else message.events.view
-    view.ClearField("clock")
-    view.ClearField("table")
-    return canonical(message)
 
 
 async def test_a_reader_that_is_too_slow_is_told_where_to_go_on() -> None:
