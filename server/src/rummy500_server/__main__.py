@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # read when grpc is imported, which would talk of its own else
+
 import argparse
 import sys
 from collections.abc import Callable, Sequence

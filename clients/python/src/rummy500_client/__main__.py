@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
+
+os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # read when grpc is imported, which would talk of its own else
+
+import argparse
 import signal
 import sys
 from collections.abc import Callable, Sequence

@@ -15,6 +15,7 @@ from rummy500.v1.play_service_pb2_grpc import PlayServiceStub
 from rummy500.v1.rules_service_pb2_grpc import RulesServiceStub
 from rummy500.v1.table_service_pb2_grpc import TableServiceStub
 from rummy500_client.errors import ClientError, read_error
+from rummy500_client.security import Security
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -55,17 +56,25 @@ def verify_token(token: str) -> str:
 
 
 class Connection:
-    """One channel to `address`. `token` is who calls, unless a call names another; close it, or use it in a `with`.
+    """One channel to `address`. `token` is who calls, unless a call names another. `security` None: no TLS.
+    Close it, or use it in a `with`.
 
     A connection that was silent for `keepalive` seconds is tried out, and given up if half as long later nothing came.
     """
 
-    def __init__(self, address: str, *, token: str = "", keepalive: float = 10.0) -> None:
+    def __init__(
+        self, address: str, *, token: str = "", security: Security | None = None, keepalive: float = 10.0
+    ) -> None:
         self.address = verify_address(address)
         self.token = token
+        self.security = security
         milliseconds = round(keepalive * 1000)
         pings = [("grpc.keepalive_time_ms", milliseconds), ("grpc.http2.ping_timeout_ms", milliseconds // 2)]
-        self._channel = grpc.insecure_channel(self.address, options=[*_OPTIONS, *pings])
+        options = [*_OPTIONS, *pings]
+        if security is None:
+            self._channel = grpc.insecure_channel(self.address, options=options)
+        else:
+            self._channel = grpc.secure_channel(self.address, security.credentials(), options=options)
         self.rules = RulesServiceStub(self._channel)
         self.tables = TableServiceStub(self._channel)
         self.plays = PlayServiceStub(self._channel)

@@ -21,6 +21,16 @@ LOST = frozenset(
 """The codes of a connection that was lost or a server that went away: it may come back."""
 
 
+_NOT_TRUSTED = {
+    "certificate has expired": "shows a certificate that has expired: its host must renew it",
+    "certificate is not yet valid": "shows a certificate that is not valid yet: are the clocks right?",
+    "CERTIFICATE_VERIFY_FAILED": "shows a certificate that nobody whom you trust signed: give its CA with --ca FILE",
+    "Hostname Verification Check failed": "shows a certificate of another name: connect to the name that it is for",
+    "WRONG_VERSION_NUMBER": "speaks no TLS: leave out --tls, --ca, --cert and --key",
+}
+"""What gRPC says when TLS fails, and what that means."""
+
+
 class ClientError(Exception):
     """One sentence for the person who gave the command; `exit_code` is what the command ends with."""
 
@@ -64,6 +74,14 @@ class ServerUnreachable(ServerRefused):
     exit_code = 2
 
 
+class ServerNotTrusted(ServerUnreachable):
+    """Somebody answers, but the connection cannot be made safe: trying again later does not help."""
+
+    @property
+    def is_lost(self) -> bool:
+        return False
+
+
 def read_error(error: grpc.RpcError, address: str) -> ServerRefused:
     """The error of a call as an exception of ours, with a sentence that stands alone."""
     if not isinstance(error, grpc.Call):
@@ -72,12 +90,22 @@ def read_error(error: grpc.RpcError, address: str) -> ServerRefused:
     details = read_details(error)
     text = (error.details() or "").strip()
     if code is grpc.StatusCode.UNAVAILABLE and not details.reason:
-        return ServerUnreachable(code, f"no Rummy 500 server answers at {address}", details)
+        return _unreachable(code, text, address)
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return ServerUnreachable(code, f"the server at {address} did not answer in time", details)
     if code is grpc.StatusCode.UNIMPLEMENTED:
         return ServerRefused(code, f"what answers at {address} is no Rummy 500 server, or an older one", details)
     return ServerRefused(code, _sentence(code, text, details), details)
+
+
+def _unreachable(code: grpc.StatusCode, text: str, address: str) -> ServerUnreachable:
+    for mark, why in _NOT_TRUSTED.items():
+        if mark in text:
+            return ServerNotTrusted(code, f"the server at {address} {why}", Details())
+    if "failed to connect" in text and ("Socket closed" in text or "Connection reset" in text):
+        hint = "TLS (--tls or --ca FILE), or a certificate of yours (--cert FILE --key FILE)"
+        return ServerUnreachable(code, f"{address} ends every connection: perhaps it wants {hint}", Details())
+    return ServerUnreachable(code, f"no Rummy 500 server answers at {address}", Details())
 
 
 def _sentence(code: grpc.StatusCode, text: str, details: Details) -> str:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, factorial
@@ -18,9 +18,8 @@ from pathlib import Path
 
 from rummy500.v1.match_pb2 import ConnectedBot, MatchBot
 from rummy500_client.bot_class import is_class_path
-from rummy500_client.connection import new_secret
 from rummy500_client.errors import ClientError
-from rummy500_client.options import NAME, SERVER, TOKEN, read_builtin
+from rummy500_client.options import NAME, read_builtin
 
 EVERY_PERMUTATION = 4
 """Seats up to which a deal is played in every permutation of them; with more it is played in every rotation."""
@@ -141,13 +140,14 @@ class Ended:
 class BotProcess:
     """One process of a bot, for one seating. `ended` is called in another thread, when it ends by itself."""
 
-    def __init__(self, spec: BotSpec, *, seating: int, name: str, address: str, ended: Callable[[Ended], None]) -> None:
+    def __init__(
+        self, spec: BotSpec, *, seating: int, environment: Mapping[str, str], ended: Callable[[Ended], None]
+    ) -> None:
         self.spec = spec
         self.seating = seating
         self._ended = ended
         self._is_stopped = False
         self._tail = b""
-        environment = {**os.environ, SERVER: address, TOKEN: new_secret(), NAME: name}
         try:
             self._process: subprocess.Popen[bytes] | None = subprocess.Popen(
                 spec.command(),
@@ -161,7 +161,7 @@ class BotProcess:
             self._process = None
             ended(Ended(spec, seating, None, f"{spec.command()[0]}: {error.strerror}"))
             return
-        self._reader = threading.Thread(target=self._read, args=(self._process,), name=name, daemon=True)
+        self._reader = threading.Thread(target=self._read, args=(self._process,), name=environment[NAME], daemon=True)
         self._reader.start()
 
     def _read(self, process: subprocess.Popen[bytes]) -> None:

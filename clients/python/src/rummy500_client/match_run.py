@@ -42,6 +42,7 @@ from rummy500_client.match_bots import (
     stop_all,
     total_seatings,
 )
+from rummy500_client.options import NAME, TOKEN, environment_of
 
 PATIENCE = 60.0
 """Seconds to look for a server that is gone before the match is given up."""
@@ -95,14 +96,15 @@ class MatchRunner:
         asked = MatchPlan()
         asked.CopyFrom(plan)
         asked.bots.extend(bots)
-        request = CreateMatchRequest(plan=asked, request_id=new_secret())
+        # Each process has a token of its own, which the server knows as long as the match goes on.
+        tokens = {name: new_secret() for own in names for name in own.values()}
+        request = CreateMatchRequest(plan=asked, request_id=new_secret(), bot_secrets=tokens.values())
         self._match = self._connection.ask(self._connection.matches.CreateMatch, request).match
         self.commitment = self._match.commitment
         for spec, own in zip(self._specs, names, strict=True):
             for seating, name in own.items():
-                process = BotProcess(
-                    spec, seating=seating, name=name, address=self._connection.address, ended=self._news.put
-                )
+                environment = environment_of(self._connection) | {TOKEN: tokens[name], NAME: name}
+                process = BotProcess(spec, seating=seating, environment=environment, ended=self._news.put)
                 self._processes.append(process)
         return self._follow(self._match.name)
 

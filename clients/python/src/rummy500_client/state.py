@@ -8,12 +8,13 @@ import shlex
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rummy500_client.connection import new_secret
 from rummy500_client.errors import ClientError
+from rummy500_client.security import Security
 
 MOST_SEATS = 50
 """Seats that are remembered; the oldest are forgotten."""
@@ -33,6 +34,21 @@ class SavedSeat:
     database: str = ""
     entropy: str = ""
     saved_at: float = 0.0
+    tls: bool = False
+    ca: str = ""
+    cert: str = ""
+    key: str = ""
+
+    @property
+    def security(self) -> Security | None:
+        return Security(self.ca, self.cert, self.key) if self.tls else None
+
+    def secured(self, security: Security | None) -> SavedSeat:
+        """The seat, with how the connection to its server is protected."""
+        if security is None:
+            return self
+        ca, cert, key = (str(Path(file).absolute()) if file else "" for file in astuple(security))
+        return replace(self, tls=True, ca=ca, cert=cert, key=key)
 
 
 def state_directory() -> Path:

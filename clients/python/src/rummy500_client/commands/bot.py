@@ -11,8 +11,8 @@ import threading
 import traceback
 
 from rummy500_client.bot_class import load_bot
-from rummy500_client.connection import Connection, new_secret, verify_token
-from rummy500_client.options import NAME, TOKEN, Subparsers, add_server, between, server_address
+from rummy500_client.connection import Connection, new_secret
+from rummy500_client.options import NAME, TOKEN, Subparsers, add_server, between, given_token, security, server_address
 from rummy500_client.play_stream import BotFailed, BotPlayer
 
 
@@ -40,10 +40,10 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     address = server_address(arguments)
     bot = load_bot(arguments.bot)
-    token = verify_token(os.environ.get(TOKEN) or new_secret())
+    token = given_token(arguments) or new_secret()
     if arguments.exit_with_stdin:
         threading.Thread(target=_end_with_stdin, name="stdin", daemon=True).start()
-    with Connection(address, token=token) as connection:
+    with Connection(address, token=token, security=security(arguments)) as connection:
         player = BotPlayer(
             bot,
             connection,

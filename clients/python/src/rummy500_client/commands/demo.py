@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from rummy500_client.commands import match
-from rummy500_client.options import SERVER, Subparsers
+from rummy500_client.options import Subparsers, add_server
 
 BOTS = ("rummy500_client.examples.easy:EasyBot", "rummy500_client.examples.mybot:MyBot")
 DEALS = 20
@@ -16,7 +15,7 @@ SEED = "500"
 
 def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser("demo", help="watch two bots play a match of 20 deals")
-    parser.add_argument("--server", metavar="HOST:PORT", default=os.environ.get(SERVER, ""), help="else a private one")
+    add_server(parser, is_private=True)
     parser.add_argument("--records", type=Path, default=match.RECORDS, metavar="DIR", help=f"default ./{match.RECORDS}")
     parser.set_defaults(run=run)
 
@@ -24,6 +23,7 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     print(f"a match of {DEALS} duplicate deals: each bot is a process that connects to the server over gRPC")
     wanted = argparse.Namespace(
+        **vars(arguments),
         bot=list(BOTS),
         deals=DEALS,
         seed=SEED,
@@ -32,12 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
         players=0,
         concurrency=0,
         clock=0,
-        records=arguments.records,
         preset="",
         variant=[],
         option=[],
-        server=arguments.server,
-        database="",
         json=False,
     )
     return match.run(wanted)

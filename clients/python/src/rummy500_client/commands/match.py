@@ -10,7 +10,6 @@ from pathlib import Path
 from rummy500.v1.match_pb2 import MATCH_UNIT_DEAL, MATCH_UNIT_GAME, Match, MatchPlan
 from rummy500.v1.match_service_pb2 import GetMatchRequest, GetRecordRequest, ListMatchesRequest
 from rummy500_client.clock_options import add_clock, read_clock
-from rummy500_client.connection import Connection
 from rummy500_client.fair import match_problem
 from rummy500_client.json_text import print_json
 from rummy500_client.match_bots import read_bots
@@ -24,10 +23,8 @@ from rummy500_client.options import (
     between,
     connect,
     read_rules,
-    server_address,
-    token,
+    server_or_private,
 )
-from rummy500_client.private_server import server_for
 from rummy500_client.screen import ProgressLine, table_text
 from rummy500_client.seeds import add_seed, read_seed
 
@@ -96,10 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"rummy500: {sentence}", file=sys.stderr, flush=True)
 
     progress = Progress(show=lambda match: line.show(progress_text(match)), tell=tell)
-    with (
-        server_for(arguments.server, database=arguments.database) as address,
-        Connection(address, token=token()) as connection,
-    ):
+    with server_or_private(arguments) as connection:
         try:
             with MatchRunner(connection, specs, progress) as runner:
                 match = runner.run(plan)
@@ -161,7 +155,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    with Connection(server_address(arguments)) as connection:
+    with connect(arguments) as connection:
         match = connection.ask(connection.matches.GetMatch, GetMatchRequest(match=arguments.match)).match
     _show(match, records=None, is_json=arguments.json)
     return 0

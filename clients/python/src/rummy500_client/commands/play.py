@@ -19,13 +19,16 @@ from rummy500_client.errors import ClientError
 from rummy500_client.fair import DealCheck, new_entropy
 from rummy500_client.options import (
     Subparsers,
+    add_invitation,
     add_json,
     add_rules,
     add_server,
     between,
     bytes_of_hex,
+    invitation,
     read_rules,
     read_seated_bot,
+    security,
     token,
 )
 from rummy500_client.private_server import server_for
@@ -48,6 +51,7 @@ def add(subparsers: Subparsers) -> None:
         "--bots", metavar="NAME,…", default="", help=f"bots to seat, as easy,random or connected:NAME; or {NO_BOTS}"
     )
     add_seed(parser, metavar="HEX", what="64 hexadecimal digits, to repeat a game")
+    add_invitation(parser)
     add_rules(parser)
     add_clock(parser, decision_ms=120_000)
     add_json(parser)
@@ -66,12 +70,17 @@ def run(arguments: argparse.Namespace) -> int:
     taken: SavedSeat | None = None
     try:
         with server_for(arguments.server, database=database) as address:
-            with Connection(address, token=token()) as connection:
+            with Connection(address, token=_caller(arguments), security=security(arguments)) as connection:
                 taken = _sit_down(arguments, connection, database=database, seed=seed)
             return _play(arguments, address, taken, is_resumed=False)
     finally:
         if taken is None:  # there is nothing to come back to
             _remove_game(database)
+
+
+def _caller(arguments: argparse.Namespace) -> str:
+    """Who sits down: an invitation is good for that, and nothing else is needed."""
+    return (invitation(arguments) if arguments.join else "") or token(arguments)
 
 
 def _saved(arguments: argparse.Namespace) -> SavedSeat:
@@ -101,7 +110,7 @@ def _sit_down(arguments: argparse.Namespace, connection: Connection, *, database
         owner_token=connection.token,
         database=database,
         entropy=new_entropy().hex(),
-    )
+    ).secured(connection.security)
     remember_seat(seat)
     try:
         request = JoinTableRequest(
@@ -165,7 +174,7 @@ def _seat_bots(arguments: argparse.Namespace, connection: Connection, table: Tab
 
 def _play(arguments: argparse.Namespace, address: str, seat: SavedSeat, *, is_resumed: bool) -> int:
     display: Display = JsonDisplay() if arguments.json else TextDisplay()
-    with Connection(address, token=seat.owner_token) as connection:
+    with Connection(address, token=seat.owner_token, security=security(arguments) or seat.security) as connection:
         shown = connection.ask(connection.tables.GetTable, GetTableRequest(table=seat.table), token=seat.secret)
         table = shown.table
         display.seated(table.name, seat.seat, [each.name for each in table.seats])

@@ -7,11 +7,9 @@ import sys
 from pathlib import Path
 
 from rummy500.v1.rules_service_pb2 import ResolveRulesRequest
-from rummy500_client.connection import Connection
 from rummy500_client.errors import ClientError
 from rummy500_client.json_text import print_json
-from rummy500_client.options import Subparsers, add_json, add_rules, add_server, between, read_rules
-from rummy500_client.private_server import server_for
+from rummy500_client.options import Subparsers, add_json, add_rules, add_server, between, read_rules, server_or_private
 from rummy500_client.rules_page import rules_page
 
 
@@ -27,7 +25,7 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     request = ResolveRulesRequest(choice=read_rules(arguments), players=arguments.players)
-    with server_for(arguments.server, database=arguments.database) as address, Connection(address) as connection:
+    with server_or_private(arguments) as connection:
         resolved = connection.ask(connection.rules.ResolveRules, request)
     if resolved.HasField("refused"):
         missing = resolved.refused.missing_distributions

@@ -7,9 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from rummy500_client.connection import Connection
-from rummy500_client.options import Subparsers, add_server, token
-from rummy500_client.private_server import server_for
+from rummy500_client.options import Subparsers, add_server, server_or_private
 from rummy500_client.scenario_file import NotAScenario, Scenario, read_scenarios
 from rummy500_client.scenario_run import Outcome, Runner
 from rummy500_client.screen import Paint, has_colour
@@ -34,10 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     scenarios = [(path, scenario) for path in arguments.files for scenario in read_scenarios(path)]
     paint = Paint(is_on=has_colour(sys.stdout))
     outcomes = []
-    with (
-        server_for(arguments.server, database=arguments.database) as address,
-        Connection(address, token=token()) as connection,
-    ):
+    with server_or_private(arguments) as connection:
         runner = Runner(connection)
         pool = ThreadPoolExecutor(AT_A_TIME)
         try:

@@ -14,24 +14,32 @@ from rummy500.v1.table_pb2 import (
     TableState,
 )
 from rummy500.v1.table_service_pb2 import (
+    INVITATION_ROLE_PLAYER,
+    INVITATION_ROLE_SPECTATOR,
     CloseTableRequest,
     CreateTableRequest,
     GetTableRequest,
+    InviteToTableRequest,
     JoinTableRequest,
     ListTablesRequest,
+    RemoveSeatRequest,
+    RevokeInvitationRequest,
 )
 from rummy500_client.clock_options import add_clock, clock_text, read_clock
 from rummy500_client.connection import new_secret
 from rummy500_client.fair import new_entropy
 from rummy500_client.json_text import print_json
 from rummy500_client.options import (
+    INVITATION,
     Subparsers,
+    add_invitation,
     add_json,
     add_rules,
     add_server,
     between,
     bytes_of_hex,
     connect,
+    invitation,
     read_rules,
     read_seated_bot,
 )
@@ -47,7 +55,19 @@ def add(subparsers: Subparsers) -> None:
     _add_join(actions)
     show = actions.add_parser("show", help="one table and its rules")
     close = actions.add_parser("close", help="close a table of one's own")
-    for parser, run in ((show, run_show), (close, run_close)):
+    invite = actions.add_parser(
+        "invite",
+        help="make an invitation to a table of one's own and print it",
+        description=f"Whoever has it joins with {INVITATION} in the environment, or --invitation-file.",
+    )
+    invite.add_argument("--spectator", action="store_true", help="to watch only")
+    invite.add_argument("--uses", type=between(0, 8), default=0, metavar="N", help="seats to take with it; else any")
+    revoke = actions.add_parser("revoke", help="take an invitation back, or all of the table's")
+    add_invitation(revoke)
+    remove = actions.add_parser("remove", help="take a seat away, before the start; the host at any time")
+    remove.add_argument("--seat", type=between(0, 7), required=True, metavar="N", help="which")
+    runs = (run_show, run_close, run_invite, run_revoke, run_remove)
+    for parser, run in zip((show, close, invite, revoke, remove), runs, strict=True):
         parser.add_argument("table", metavar="TABLE")
         add_server(parser)
         add_json(parser)
@@ -65,6 +85,7 @@ def _add_list(actions: Subparsers) -> None:
 def _add_create(actions: Subparsers) -> None:
     parser = actions.add_parser("create", help="make a table; it starts when all seats are taken")
     parser.add_argument("--players", type=between(2, 8), default=2, metavar="N", help="seats, default 2")
+    parser.add_argument("--private", action="store_true", help="not listed; only who is invited may watch and join")
     parser.add_argument("--title", default="", help="what you call it")
     parser.add_argument(
         "--bot", action="append", default=[], metavar="BOT", help="builtin:easy or connected:NAME; several times"
@@ -88,6 +109,7 @@ def _add_join(actions: Subparsers) -> None:
         metavar="HEX",
         help="64 hexadecimal digits of your own that every deal follows from too; else they are drawn here",
     )
+    add_invitation(parser)
     add_server(parser)
     add_json(parser)
     parser.set_defaults(run=run_join)
@@ -124,6 +146,7 @@ def run_create(arguments: argparse.Namespace) -> int:
             rules=read_rules(arguments),
             clock=read_clock(arguments),
             title=arguments.title,
+            private=arguments.private,
             request_id=new_secret(),
             start_when_full=True,
         )
@@ -141,7 +164,7 @@ def run_create(arguments: argparse.Namespace) -> int:
 
 def run_join(arguments: argparse.Namespace) -> int:
     secret, entropy = new_secret(), arguments.entropy or new_entropy()
-    with connect(arguments) as connection:
+    with connect(arguments, token_instead=invitation(arguments)) as connection:
         request = JoinTableRequest(table=arguments.table, name=arguments.name, seat_secret=secret, entropy=entropy)
         if arguments.seat is not None:
             request.seat = arguments.seat
@@ -154,7 +177,7 @@ def run_join(arguments: argparse.Namespace) -> int:
             secret=secret,
             owner_token=connection.token,
             entropy=entropy.hex(),
-        )
+        ).secured(connection.security)
     remember_seat(seat)
     if arguments.json:
         print(json.dumps({"table": seat.table, "seat": seat.seat}))
@@ -187,6 +210,37 @@ def run_close(arguments: argparse.Namespace) -> int:
         print_json(table)
     else:
         print(f"table {table.name} is closed")
+    return 0
+
+
+def run_invite(arguments: argparse.Namespace) -> int:
+    role = INVITATION_ROLE_SPECTATOR if arguments.spectator else INVITATION_ROLE_PLAYER
+    request = InviteToTableRequest(table=arguments.table, secret=new_secret(), role=role, uses=arguments.uses)
+    with connect(arguments) as connection:
+        connection.ask(connection.tables.InviteToTable, request)
+    print(json.dumps({"invitation": request.secret}) if arguments.json else request.secret)
+    return 0
+
+
+def run_revoke(arguments: argparse.Namespace) -> int:
+    request = RevokeInvitationRequest(table=arguments.table, secret=invitation(arguments))
+    with connect(arguments) as connection:
+        revoked = connection.ask(connection.tables.RevokeInvitation, request).revoked
+    if arguments.json:
+        print(json.dumps({"revoked": revoked}))
+    else:
+        print(f"{revoked} {'invitation' if revoked == 1 else 'invitations'} to table {arguments.table} taken back")
+    return 0
+
+
+def run_remove(arguments: argparse.Namespace) -> int:
+    request = RemoveSeatRequest(table=arguments.table, seat=arguments.seat)
+    with connect(arguments) as connection:
+        table = connection.ask(connection.tables.RemoveSeat, request).table
+    if arguments.json:
+        print_json(table)
+    else:
+        print(f"seat {arguments.seat} of table {table.name} is taken away")
     return 0
 
 

@@ -6,10 +6,8 @@ import argparse
 
 from rummy500.v1.rules_pb2 import OptionDescription, Preset, Variant
 from rummy500.v1.rules_service_pb2 import GetVariantRequest, ListPresetsRequest, ListVariantsRequest
-from rummy500_client.connection import Connection
 from rummy500_client.json_text import print_json
-from rummy500_client.options import Subparsers, add_json, add_server
-from rummy500_client.private_server import server_for
+from rummy500_client.options import Subparsers, add_json, add_server, server_or_private
 
 
 def add(subparsers: Subparsers) -> None:
@@ -24,7 +22,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with server_for(arguments.server, database=arguments.database) as address, Connection(address) as connection:
+    with server_or_private(arguments) as connection:
         variants = connection.ask(connection.rules.ListVariants, ListVariantsRequest(page_size=100)).variants
         presets = connection.ask(connection.rules.ListPresets, ListPresetsRequest(page_size=100)).presets
     if arguments.json:
@@ -48,7 +46,7 @@ def _preset(preset: Preset) -> str:
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    with server_for(arguments.server, database=arguments.database) as address, Connection(address) as connection:
+    with server_or_private(arguments) as connection:
         request = GetVariantRequest(variant=arguments.variant)
         variant = connection.ask(connection.rules.GetVariant, request).variant
     if arguments.json:

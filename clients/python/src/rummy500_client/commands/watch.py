@@ -7,16 +7,16 @@ from queue import SimpleQueue
 
 from rummy500.v1.play_service_pb2 import WatchResponse
 from rummy500.v1.table_service_pb2 import GetTableRequest
-from rummy500_client.connection import Connection
 from rummy500_client.displays import Display, JsonDisplay, TextDisplay
 from rummy500_client.fair import DealCheck
-from rummy500_client.options import Subparsers, add_json, add_server, server_address
+from rummy500_client.options import Subparsers, add_invitation, add_json, add_server, connect, invitation
 from rummy500_client.watching import ConnectionBack, ConnectionLost, Seen, TypedLine, WatchEnded, Watcher
 
 
 def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser("watch", help="watch a table until its game is over")
     parser.add_argument("table", metavar="TABLE")
+    add_invitation(parser)
     add_server(parser)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -24,12 +24,12 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     display: Display = JsonDisplay() if arguments.json else TextDisplay()
-    with Connection(server_address(arguments)) as connection:
+    with connect(arguments, token_instead=invitation(arguments)) as connection:
         shown = connection.ask(connection.tables.GetTable, GetTableRequest(table=arguments.table))
         table, check = shown.table, DealCheck(shown.table.name, shown.rules.pack)
         display.seated(table.name, None, [seat.name for seat in table.seats])
         seen: SimpleQueue[Seen] = SimpleQueue()
-        watcher = Watcher(connection, table.name, seen)
+        watcher = Watcher(connection, table.name, seen, token=connection.token)
         watcher.start()
         try:
             while _show(display, check, seen.get()):
