@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 
 PROGRAMS = ("fuzz", "kills", "power", "soak")
@@ -14,6 +15,7 @@ def main() -> int:
     if name not in PROGRAMS:
         print(f"python -m tests.torture PROGRAM …: the programs are {', '.join(PROGRAMS)}", file=sys.stderr)
         return 2
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # a line for every connection that breaks says nothing new
     status: int = importlib.import_module(f"tests.torture.{name}").main(arguments)
     return status
 
