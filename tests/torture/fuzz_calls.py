@@ -171,6 +171,8 @@ class BadBot:
                 await asyncio.wait_for(self._exchange(stream, sent), SECONDS)
         except grpc.aio.AioRpcError as error:
             self._tally.note_error("stream", error, sent)
+        except TimeoutError:
+            self._tally.wrong.append(f"decision: no answer within {SECONDS:.0f} s for {sent.hex()}")
         except asyncio.InvalidStateError:  # the stream ended while something was written
             error_code = await stream.code()
             self._tally.note("stream", error_code.name)
