@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 DISTS := . clients/python $(patsubst %/pyproject.toml,%,$(wildcard variants/*/pyproject.toml))
 PROTOS := $(wildcard proto/rummy500/v1/*.proto)
 ENGINE := $(wildcard server/src/rummy500_engine/*.py)
+SERVER := $(wildcard server/src/rummy500_server/*.py server/src/rummy500_server/*/*.py)
 INSTALLED := $(VENV)/.installed
 GENERATED := $(VENV)/.generated
 BENCH := $(VENV)/.bench
@@ -33,8 +34,8 @@ $(BENCH): $(INSTALLED)
 	$(BIN)/python -m pip install -q -e ".[bench]"
 	@touch $@
 
-$(COMPILED): $(INSTALLED) $(ENGINE) server/compile_engine.py
-	$(BIN)/python server/compile_engine.py build/compiled
+$(COMPILED): $(INSTALLED) $(GENERATED) $(ENGINE) $(SERVER) server/compile_rooms.py
+	$(BIN)/python server/compile_rooms.py build/compiled
 	@touch $@
 
 proto: $(INSTALLED)  ## the stubs, after a .proto file changed
@@ -58,10 +59,10 @@ test: install
 demo: install  ## a server, two bots, a match of 20 deals
 	$(BIN)/rummy500 demo --records build/demo
 
-compile: install $(COMPILED)  ## the engine as machine code in build/compiled; needs a C compiler
+compile: install $(COMPILED)  ## engine and server as machine code in build/compiled; needs a C compiler
 
-test-compiled: compile  ## the scenarios and the tests of the engine, played by the compiled engine
-	PYTHONPATH=build/compiled $(BIN)/python -m pytest tests/engine tests/scenarios tests/variants
+test-compiled: compile  ## the scenarios and the tests of engine and server, played by what is compiled
+	PYTHONPATH=build/compiled $(BIN)/python -m pytest tests/engine tests/scenarios tests/variants tests/server
 
 bench: install compile $(BENCH)  ## prints a table and writes build/bench.json
 	$(BIN)/python -m tests.bench

@@ -1,6 +1,7 @@
 """Generates the protocol stubs whenever the wheel, editable or not, is built, and ships the contract with them.
 
-With RUMMY500_COMPILE=1 the wheel also carries the compiled engine, for this interpreter and machine only.
+With RUMMY500_COMPILE=1 the wheel also carries the compiled rooms of engine and server, for this interpreter and machine
+only.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ class GenerateStubs(BuildHookInterface[Any]):
         for proto in Path(self.root, "proto").glob("rummy500/**/*.proto"):
             build_data["force_include"][str(proto)] = proto.relative_to(Path(self.root, "proto")).as_posix()
         if self.compiles:
-            self._compile_engine(build_data)
+            self._compile_rooms(build_data)
 
-    def _compile_engine(self, build_data: dict[str, Any]) -> None:
+    def _compile_rooms(self, build_data: dict[str, Any]) -> None:
         self._scratch = tempfile.TemporaryDirectory()
         out = Path(self._scratch.name, "compiled")
-        subprocess.run([sys.executable, str(Path(self.root, "server", "compile_engine.py")), str(out)], check=True)
+        subprocess.run([sys.executable, str(Path(self.root, "server", "compile_rooms.py")), str(out)], check=True)
         for library in (*out.glob("**/*.so"), *out.glob("**/*.pyd")):
             build_data["force_include"][str(library)] = library.relative_to(out).as_posix()
         build_data["pure_python"] = False

@@ -107,7 +107,7 @@ async def test_hello_is_welcomed(client: Client) -> None:
             "BAD_REQUEST",
             ["hello.max_concurrent_games"],
         ),
-        (pb.PlayRequest(hello=pb.Hello(name="x"), rules_wanted=["t"]), "BAD_REQUEST", ["decisions"]),
+        (pb.PlayRequest(hello=pb.Hello(name="x"), rules_wanted=["t"]), "BAD_REQUEST", ["rules_wanted"]),
         (pb.PlayRequest(hello=pb.Hello(name="x", features=["telepathy", "resume"])), "FEATURE_MISSING", []),
     ],
 )
