@@ -69,6 +69,19 @@ def reachable(rules: Rules, seat: int, hand: Mask, melds: Iterable[Meld]) -> Mas
     return found
 
 
+def can_reach(rules: Rules, seat: int, *, hand: Mask, card: Card, melds: Iterable[Meld]) -> bool:
+    """Whether this natural card of the hand can be laid off: as `reachable`, for one card."""
+    for meld in melds:
+        if not hand & meld.fits or not can_lay_off_on(rules, seat, meld):
+            continue
+        if meld.fits >> card & 1:
+            return True
+        near = meld.kind is Kind.RUN and suit_of(meld.placed[0].face) == suit_of(card)
+        if near and _chain(rules.catalogue, hand, meld) >> card & 1:
+            return True
+    return False
+
+
 def _chain(catalogue: MeldCatalogue, hand: Mask, meld: Meld) -> Mask:
     """The faces that lead away from the ends of a run without a gap in the hand."""
     shift = suit_of(meld.placed[0].face) * LANE_BITS

@@ -104,24 +104,21 @@ def _draws(round: Round, seat: int) -> list[Action]:
     return actions
 
 
-def has_legal_take(round: Round, seat: int) -> bool:
-    return bool(usable_takes(round, seat))
-
-
 def _plays(round: Round, seat: int, *, free: bool, plans: Plans | None) -> list[Action]:
     """Plays without jokers, and discards."""
     rules, hand = round.rules, round.hands[seat]
     actions: list[Action] = []
     melds = rules.catalogue.natural_melds(hand)
+    sure = 0
     if free:
         actions += melds
     elif plans is not None:
         actions += [meld for meld in melds if plans.allow(meld)]
-    elif melds:
+    else:
         sure = sure_size(round, seat)
         actions += [meld for meld in melds if len(meld.cards) <= sure or meld_refusal(round, seat, meld) is None]
     if hand & round.fits & NATURALS:
-        actions += _lay_offs(round, seat, free=free)
+        actions += _lay_offs(round, seat, free=free or (rules.plain and sure > 0))
     if rules.actions:
         actions += _variant_actions(round, seat)
     actions += _discards(round, seat)
@@ -316,6 +313,8 @@ def _verify_take(round: Round, seat: int, take: Take) -> int:
         index = take.place - 1
         if not (0 <= index < len(pile) and pile[index] == take.card):
             raise Refused(Refusal.CARD_NOT_IN_PILE, f"{card_text(take.card)} is not card {take.place} of the pile")
+    elif pile and pile[-1] == take.card:
+        index = len(pile) - 1
     elif take.card in pile:
         index = len(pile) - 1 - pile[::-1].index(take.card)
     else:
@@ -379,8 +378,9 @@ def _verify_lay_off(round: Round, seat: int, action: LayOff) -> Fit:
 def lay_off_readings(meld: Meld, action: LayOff) -> list[Fit]:
     """The faces and ends that a lay-off on this meld can mean."""
     if action.card != JOKER:
-        faces = [action.card]
-    elif action.stands_for is not None:
+        ends = meld.ends_taking(action.card)
+        return [Fit(action.card, end) for end in ends if action.end is None or action.end is end]
+    if action.stands_for is not None:
         faces = [action.stands_for]
     else:
         faces = cards_of(meld.fits)

@@ -47,6 +47,12 @@ _RUN: Final = Kind.RUN
 _LOW: Final = End.LOW
 _HIGH: Final = End.HIGH
 
+Ends = tuple[End | None, ...]
+_NO_END: Final[Ends] = (None,)
+_LOW_END: Final[Ends] = (_LOW,)
+_HIGH_END: Final[Ends] = (_HIGH,)
+_BOTH_ENDS: Final[Ends] = (_LOW, _HIGH)
+
 
 @dataclass(slots=True, init=False)
 class Placed:
@@ -109,16 +115,15 @@ class Meld:
         self.id, self.kind, self.opener, self.placed, self.opening = id, kind, opener, placed, opening
         self.start, self.length, self.fits, self.low_face, self.high_face = start, length, fits, low_face, high_face
 
-    def ends_taking(self, face: Card) -> tuple[End | None, ...]:
+    def ends_taking(self, face: Card) -> Ends:
         """On which ends the face fits: (None,) for a set."""
+        if not self.fits >> face & 1:
+            return ()
         if self.kind is _SET:
-            return (None,) if self.fits >> face & 1 else ()
-        ends: list[End | None] = []
-        if face == self.low_face:
-            ends.append(_LOW)
-        if face == self.high_face:
-            ends.append(_HIGH)
-        return tuple(ends)
+            return _NO_END
+        if face != self.low_face:
+            return _HIGH_END
+        return _BOTH_ENDS if face == self.high_face else _LOW_END
 
 
 class MeldCatalogue:
@@ -134,6 +139,7 @@ class MeldCatalogue:
         self._runs: dict[int, tuple[LayMeld, ...]] = {}
         self._readings: dict[LayMeld, list[Shape]] = {}
         self._sets: dict[tuple[int, ...], tuple[LayMeld, ...]] = {}
+        self._in_runs: dict[int, int] = {}
         self.windows = tuple(self._every_window())
 
     # --- runs as windows of positions
@@ -242,11 +248,25 @@ class MeldCatalogue:
         return found & faces
 
     def _suit_in_runs(self, lane: int) -> int:
-        found = 0
-        for window, _, length in self.windows:
-            if length == SHORTEST and window & lane == window:
-                found |= window
+        """The ranks of a lane that stand in its runs."""
+        found = self._in_runs.get(lane)
+        if found is None:
+            found = 0
+            for window, _, length in self.windows:
+                if length == SHORTEST and window & lane == window:
+                    found |= window
+            self._in_runs[lane] = found
         return found
+
+    def can_meld(self, hand: Mask, card: Card) -> bool:
+        """Whether this natural card of the hand stands in some meld without jokers: as `meldable`, for one card."""
+        rank = rank_of(card)
+        if self._suit_in_runs(hand >> card - rank & LANE) >> rank & 1:
+            return True
+        same = hand >> rank & ACES
+        if not self.sets.identical:
+            return same.bit_count() >= SHORTEST
+        return sum([count(hand, suit * LANE_BITS + rank) for suit in range(4)]) >= SHORTEST
 
     def _in_identical_sets(self, hand: Mask) -> Mask:
         found = 0

@@ -27,7 +27,7 @@ from rummy500_engine.cards import (
     without,
 )
 from rummy500_engine.cover import Cover
-from rummy500_engine.finish import TurnState, can_finish, can_lay_off_on, fits_some_meld, reachable
+from rummy500_engine.finish import TurnState, can_finish, can_lay_off_on, can_reach, fits_some_meld, reachable
 from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.pieces import pieces_of
 from rummy500_engine.plans import Plans
@@ -77,7 +77,7 @@ def usable_takes(round: Round, seat: int) -> list[int]:
     if not rules.plain or rules.take_duty.top_too:
         return [index for index in range(top, -1, -1) if can_take(round, seat, index)]
     if not round.stock and rules.owes_all:
-        return _takes_that_owe_all(round, seat)
+        return list(_takes_that_owe_all(round, seat))
     card = pile[top]
     hand = add(hand, card)
     usable = [top] if hand & DISTINCT & ~(1 << card) or can_take(round, seat, top) else []
@@ -101,6 +101,13 @@ def usable_takes(round: Round, seat: int) -> list[int]:
     return usable
 
 
+def has_usable_take(round: Round, seat: int) -> bool:
+    rules = round.rules
+    if rules.plain and not rules.take_duty.top_too and not rules.floating and not round.stock and rules.owes_all:
+        return any(True for _ in _takes_that_owe_all(round, seat))
+    return bool(usable_takes(round, seat))
+
+
 def _usable(round: Round, seat: int, hand: Mask) -> Mask:
     """The faces of the hand of which one can be melded or laid off now, other cards helping; with jokers, at least
     those."""
@@ -116,31 +123,35 @@ def _is_usable(round: Round, seat: int, *, hand: Mask, card: Card, melds: Sequen
     """Whether this card of the hand can be melded or laid off, other cards helping; exact at a plain table."""
     rules = round.rules
     if not hand & JOKER_BIT:
-        return bool(
-            rules.catalogue.meldable(hand) >> card & 1 or (melds and reachable(rules, seat, hand, melds) >> card & 1)
-        )
+        return rules.catalogue.can_meld(hand, card) or can_reach(rules, seat, hand=hand, card=card, melds=melds)
     return pieces_of(rules).can_use(hand, card, [meld for meld in melds if can_lay_off_on(rules, seat, meld)])
 
 
-def _takes_that_owe_all(round: Round, seat: int) -> list[int]:
+def _takes_that_owe_all(round: Round, seat: int) -> Iterator[int]:
     """As `usable_takes` at a plain table where every card taken must be used."""
     top, hand, owed = len(round.pile) - 1, round.hands[seat], 0
     if hand & JOKER_BIT or JOKER in round.pile:
-        return [index for index in range(top, -1, -1) if can_take(round, seat, index)]
-    melds = [meld for meld in round.melds if can_lay_off_on(round.rules, seat, meld)]
-    cover = Cover(round.rules.catalogue, hand=hand, owed=0, melds=melds)
-    usable: list[int] = []
+        yield from [index for index in range(top, -1, -1) if can_take(round, seat, index)]
+        return
+    cover: Cover | None = None
     for index in range(top, -1, -1):
         card = round.pile[index]
         hand = add(hand, card)
-        owed |= 1 << card
-        cover.owe(card)
-        if owed & ~_usable(round, seat, hand) and not round.rules.actions:
+        owed = add(owed, card)
+        if cover is not None:
+            cover.owe(card)
+        if owed & DISTINCT & ~_usable(round, seat, hand) and not round.rules.actions:
             continue
-        covered = index < top and cover.applies and cover.is_possible()
-        if covered or ((index == top or not cover.applies or round.rules.actions) and can_take(round, seat, index)):
-            usable.append(index)
-    return usable
+        if index == top:
+            if can_take(round, seat, index):
+                yield index
+            continue
+        if cover is None:  # most piles are told apart before it is needed
+            melds = [meld for meld in round.melds if can_lay_off_on(round.rules, seat, meld)]
+            cover = Cover(round.rules.catalogue, hand=hand, owed=owed, melds=melds)
+        covered = cover.applies and cover.is_possible()
+        if covered or ((not cover.applies or round.rules.actions) and can_take(round, seat, index)):
+            yield index
 
 
 def can_take(round: Round, seat: int, index: int) -> bool:
@@ -243,7 +254,7 @@ def meld_refusal(round: Round, seat: int, meld: LayMeld, *, shape: Shape | None 
         return Refused(Refusal.MUST_USE_TAKEN_CARD, f"the first play must contain {card_text(round.target)}")
     hand = without(round.hands[seat], meld.cards)
     must = less(round.must_use, hand_of(meld.cards)) if round.must_use else 0
-    if rules.plain and not must and _finishes_plainly(round, seat, hand=hand, must=must, melds=()):
+    if rules.plain and _finishes_plainly(round, seat, hand=hand, must=must, melds=round.melds):
         return None
     shape = shape or rules.catalogue.readings(meld)[0]
     laid = rules.catalogue.meld(len(round.melds) + 1, shape, seat)
@@ -262,6 +273,11 @@ def meld_refusal(round: Round, seat: int, meld: LayMeld, *, shape: Shape | None 
     return _stranding(round, seat, hand=hand, must=must, melds=melds, points=points, action=meld, move=shape)
 
 
+def is_lone_duty(round: Round, seat: int) -> bool:
+    """Whether one natural card is owed and no joker could help: a look at what is left tells about each meld."""
+    return round.must_use.bit_count() == 1 and not (round.hands[seat] & JOKER_BIT)
+
+
 def sure_size(round: Round, seat: int) -> int:
     """How large a meld may be that surely leaves a discard to end the turn with; 0 where the search has to say."""
     rules = round.rules
@@ -274,10 +290,11 @@ def sure_size(round: Round, seat: int) -> int:
 
 def plans_for(round: Round, seat: int) -> Plans | None:
     """What tells of many melds at once whether the turn can be finished after them, where it applies."""
-    if not round.rules.plain or round.banned is not None or not round.must_use:
+    must = round.must_use
+    if not round.rules.plain or round.banned is not None or not must or is_lone_duty(round, seat):
         return None
     melds = tuple(round.melds)
-    state = _turn_state(round, seat, hand=round.hands[seat], must=round.must_use, melds=melds, points=None)
+    state = _turn_state(round, seat, hand=round.hands[seat], must=must, melds=melds, points=None)
     return Plans(round.rules, state)
 
 
@@ -293,7 +310,7 @@ def lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Ca
     hand = remove(round.hands[seat], card)
     must = round.must_use
     if not (rules.take_duty.new_meld and card == round.target):
-        must = less(must, 1 << card)
+        must = less(must, 1 << card) if must else 0
     if rules.plain and not must and _finishes_plainly(round, seat, hand=hand, must=must, melds=()):
         return None
     grown = rules.catalogue.extended(meld, card=card, face=face, seat=seat, end=end)

@@ -34,7 +34,7 @@ from rummy500_engine.events import (
 )
 from rummy500_engine.melds import Meld, Placed, Shape
 from rummy500_engine.refusals import Refused
-from rummy500_engine.restrictions import Fit, Move, duty_of
+from rummy500_engine.restrictions import Fit, Move, duty_of, has_usable_take
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import shuffle
 from rummy500_engine.terms import Phase, Poll, StockRule, VariantError
@@ -234,7 +234,8 @@ class Round:
         self.banned = cards[0] if len(cards) == 1 else None
         self.first_play = self.rules.take_duty.first_play and bool(duty)
         self.phase = _PLAY
-        events.append(TookFromPile(seat, cards, tuple(cards_of(duty))))
+        owed = cards[:1] if duty == 1 << cards[0] else tuple(cards_of(duty))
+        events.append(TookFromPile(seat, cards, owed))
 
     def _receive(self, seat: int, cards: Sequence[Card]) -> None:
         for card in cards:
@@ -339,7 +340,7 @@ class Round:
                 self._finish(RoundEnd.STOCK)
             else:
                 self._recycle(shuffled=rule.rule is StockRule.RESHUFFLE, events=events)
-        elif not legal.has_legal_take(self, seat):
+        elif not has_usable_take(self, seat):
             self._finish(RoundEnd.STOCK)
 
     def _recycle(self, *, shuffled: bool, events: list[Event]) -> None:
@@ -466,7 +467,10 @@ class Round:
     # --- scores
 
     def points_of(self, meld: Meld) -> int:
-        return sum(self.rules.card_points(placed.card, placed.face, placed.low) for placed in meld.placed)
+        points, card_points = 0, self.rules.card_points
+        for placed in meld.placed:
+            points += card_points(placed.card, placed.face, placed.low)
+        return points
 
     def scores(self) -> tuple[SeatScore, ...]:
         """Points of each seat: placed cards minus held cards, plus what variants add (RULES 1.13)."""
