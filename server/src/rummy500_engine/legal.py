@@ -95,10 +95,13 @@ def _draws(round: Round, seat: int) -> list[Action]:
     stock = bool(round.stock)
     actions: list[Action] = [DRAW] if stock else []
     pile = round.pile
-    twins = round.rules.twins
-    for index in usable_takes(round, seat):
-        card = pile[index]
-        actions.append(Take(card, index + 1) if twins and card in pile[index + 1 :] else TAKES[card])
+    usable = usable_takes(round, seat)
+    if not round.rules.twins:
+        actions += [TAKES[pile[index]] for index in usable]
+    else:
+        for index in usable:
+            card = pile[index]
+            actions.append(Take(card, index + 1) if card in pile[index + 1 :] else TAKES[card])
     if not stock:
         actions.append(PASS)
     return actions
@@ -380,10 +383,7 @@ def lay_off_readings(meld: Meld, action: LayOff) -> list[Fit]:
     if action.card != JOKER:
         ends = meld.ends_taking(action.card)
         return [Fit(action.card, end) for end in ends if action.end is None or action.end is end]
-    if action.stands_for is not None:
-        faces = [action.stands_for]
-    else:
-        faces = cards_of(meld.fits)
+    faces = [action.stands_for] if action.stands_for is not None else cards_of(meld.fits)
     readings = [Fit(face, end) for face in faces for end in meld.ends_taking(face)]
     if action.end is None:
         return readings

@@ -24,7 +24,6 @@ from rummy500_engine.cards import (
     hand_of,
     less,
     remove,
-    without,
 )
 from rummy500_engine.cover import Cover
 from rummy500_engine.finish import TurnState, can_finish, can_lay_off_on, can_reach, fits_some_meld, reachable
@@ -180,11 +179,9 @@ def _is_plainly_usable(round: Round, seat: int, index: int, *, hand: Mask) -> bo
     target, must = round.pile[index], duty_of(round, index)
     if not must and hand & DISTINCT & ~(1 << target):
         return True
-    if must & DISTINCT & ~_usable(round, seat, hand):
-        return False
     if must.bit_count() == 1 and (index < len(round.pile) - 1 or not round.rules.twins):
         return _is_usable(round, seat, hand=hand, card=target, melds=round.melds)
-    return None
+    return False if must & DISTINCT & ~_usable(round, seat, hand) else None
 
 
 def _can_finish_take(round: Round, seat: int, index: int) -> bool:
@@ -252,8 +249,9 @@ def meld_refusal(round: Round, seat: int, meld: LayMeld, *, shape: Shape | None 
     rules = round.rules
     if round.first_play and round.target is not None and round.target not in meld.cards:
         return Refused(Refusal.MUST_USE_TAKEN_CARD, f"the first play must contain {card_text(round.target)}")
-    hand = without(round.hands[seat], meld.cards)
-    must = less(round.must_use, hand_of(meld.cards)) if round.must_use else 0
+    used = hand_of(meld.cards)
+    hand = less(round.hands[seat], used)
+    must = less(round.must_use, used) if round.must_use else 0
     if rules.plain and _finishes_plainly(round, seat, hand=hand, must=must, melds=round.melds):
         return None
     shape = shape or rules.catalogue.readings(meld)[0]
@@ -311,10 +309,11 @@ def lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Ca
     must = round.must_use
     if not (rules.take_duty.new_meld and card == round.target):
         must = less(must, 1 << card) if must else 0
-    if rules.plain and not must and _finishes_plainly(round, seat, hand=hand, must=must, melds=()):
+    before, behind = round.melds[: meld.id - 1], round.melds[meld.id :]
+    if rules.plain and _finishes_plainly(round, seat, hand=hand, must=must, melds=before + behind):
         return None
     grown = rules.catalogue.extended(meld, card=card, face=face, seat=seat, end=end)
-    melds = (*round.melds[: meld.id - 1], grown, *round.melds[meld.id :])
+    melds = (*before, grown, *behind)
     if rules.plain:
         finishes = _finishes_plainly(round, seat, hand=hand, must=must, melds=melds)
         if finishes is not None:

@@ -234,7 +234,7 @@ class Round:
         self.banned = cards[0] if len(cards) == 1 else None
         self.first_play = self.rules.take_duty.first_play and bool(duty)
         self.phase = _PLAY
-        owed = cards[:1] if duty == 1 << cards[0] else tuple(cards_of(duty))
+        owed = tuple(cards_of(duty)) if duty & (duty - 1) else cards[:1] if duty else ()
         events.append(TookFromPile(seat, cards, owed))
 
     def _receive(self, seat: int, cards: Sequence[Card]) -> None:

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from struct import Struct
 from typing import Final
 
 from rummy500_engine.cards import Card
 
 SEED_BYTES: Final = 32
 _WORD: Final = 1 << 32
+_EIGHT_WORDS: Final = Struct(">8I")
 
 
 def _words(seed: bytes, stream: int) -> Iterator[int]:
     block = 0
     while True:
         digest = hashlib.sha256(seed + stream.to_bytes(4, "big") + block.to_bytes(4, "big")).digest()
-        for offset in range(0, 32, 4):
-            yield int.from_bytes(digest[offset : offset + 4], "big")
+        yield from _EIGHT_WORDS.unpack(digest)
         block += 1
 
 
