@@ -75,12 +75,32 @@ class Discarded:
     card: Card
 
 
+_TOOK_ONE: Final[dict[int, TookFromPile]] = {}
+_LAID_OFF: Final[dict[int, LaidOff]] = {}
 _DISCARDED: Final[dict[int, Discarded]] = {}
 _DREW: Final[dict[int, DrewFromStock]] = {}
 
 
+def took_from_pile(seat: int, cards: tuple[Card, ...], must_use: tuple[Card, ...]) -> TookFromPile:
+    """One shared object for each take of one card: events are values."""
+    if len(cards) != 1:
+        return TookFromPile(seat, cards, must_use)
+    key = (seat << 6 | cards[0]) << 1 | len(must_use)
+    shared = _TOOK_ONE.get(key)
+    if shared is None:
+        shared = _TOOK_ONE[key] = TookFromPile(seat, cards, must_use)
+    return shared
+
+
+def laid_off(seat: int, meld: int, card: Card, face: Card, end: End | None) -> LaidOff:
+    key = (((meld << 4 | seat) << 6 | card) << 6 | face) << 2 | (0 if end is None else 1 if end is End.LOW else 2)
+    shared = _LAID_OFF.get(key)
+    if shared is None:
+        shared = _LAID_OFF[key] = LaidOff(seat, meld, card, face, end)
+    return shared
+
+
 def discarded(seat: int, card: Card) -> Discarded:
-    """One shared object for each: events are values."""
     key = seat << 6 | card
     shared = _DISCARDED.get(key)
     if shared is None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from rummy500_engine import legal
 from rummy500_engine.actions import PASS, Action, Call, Discard, Draw, End, LayMeld, LayOff, Pass, Take, VariantAction
-from rummy500_engine.cards import JOKER, Card, Mask, add, cards_of, remove
+from rummy500_engine.cards import JOKER, Card, Mask, add, cards_of, hand_of, remove
 from rummy500_engine.events import (
     DrewFromStock,
     Event,
@@ -31,6 +31,8 @@ from rummy500_engine.events import (
     VariantEvent,
     discarded,
     drew_from_stock,
+    laid_off,
+    took_from_pile,
 )
 from rummy500_engine.melds import Meld, Placed, Shape
 from rummy500_engine.refusals import Refused
@@ -107,23 +109,19 @@ class Round:
         assert sorted(order) == sorted(rules.pack), "the order must be this table's pack"
         dealt = cls(rules, number=number, dealer=dealer, seed=seed)
         seats = rules.players
-        cards = iter(order)
-        received: list[list[Card]] = [[] for _ in range(seats)]
-        for index in range(rules.hand_size * seats):
-            received[(dealer + 1 + index) % seats].append(next(cards))
+        last = rules.hand_size * seats
+        received = [tuple(order[(seat - dealer - 1) % seats : last : seats]) for seat in range(seats)]
         up_card: Card | None = None
         if rules.deal.extra_card:
-            received[dealt.turn].append(next(cards))
+            received[dealt.turn] += (order[last],)
             dealt.phase = _PLAY
         else:
-            up_card = next(cards)
+            up_card = order[last]
             dealt.pile.append(up_card)
-        for seat, hand in enumerate(received):
-            for card in hand:
-                dealt.hands[seat] = add(dealt.hands[seat], card)
-        dealt.stock = list(cards)[::-1]
-        counts = tuple(len(hand) for hand in received)
-        hands = tuple(tuple(hand) for hand in received)
+        dealt.hands = [hand_of(hand) for hand in received]
+        dealt.stock = list(order[:last:-1])
+        counts = tuple([len(hand) for hand in received])
+        hands = tuple(received)
         return dealt, [RoundDealt(number, dealer, hands, counts, up_card, len(dealt.stock))]
 
     def clone(self) -> Round:
@@ -235,7 +233,7 @@ class Round:
         self.first_play = self.rules.take_duty.first_play and bool(duty)
         self.phase = _PLAY
         owed = tuple(cards_of(duty)) if duty & (duty - 1) else cards[:1] if duty else ()
-        events.append(TookFromPile(seat, cards, owed))
+        events.append(took_from_pile(seat, cards, owed))
 
     def _receive(self, seat: int, cards: Sequence[Card]) -> None:
         for card in cards:
@@ -264,7 +262,7 @@ class Round:
         catalogue = self.rules.catalogue
         self.melds[number - 1] = catalogue.extended(self.melds[number - 1], card=card, face=face, seat=seat, end=end)
         self.refit()
-        events.append(LaidOff(seat, number, card, face, end))
+        events.append(laid_off(seat, number, card, face, end))
 
     def refit(self) -> None:
         """Notes which faces fit some meld on the table."""
