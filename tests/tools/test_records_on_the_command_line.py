@@ -82,6 +82,9 @@ def test_the_first_line_that_differs_is_named(records: Path, capsys: pytest.Capt
         (b"", "line 1: there is no record in the file"),
         (b"\xff\xfe", "this is no text in UTF-8"),
         (b"hello\n", "line 1: this is no JSON"),
+        (b"[" * 100_000, "line 1: this is no JSON"),
+        (b'{"type":"game","seed":' + b"9" * 5_000 + b"}", "line 1: this is no JSON"),
+        (b'{"type":"game","players":["\\ud800"]}', "line 1: this is no JSON"),
     ],
 )
 @pytest.mark.parametrize("command", ["verify", "replay"])
@@ -94,6 +97,19 @@ def test_a_file_that_is_no_record_is_said_to_be_none(
 
     assert rummy500(command, str(path)) == 2
     assert capsys.readouterr().err.startswith(f"rummy500 {command}: {path}: {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("position", True), ("position", ["2C"]), ("rules", {"variants": ["jokers"], "options": {}})]
+)
+def test_a_first_line_with_other_things_in_its_fields_is_no_record(
+    field: str, value: object, records: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, *rest = records.read_text().splitlines()
+    records.write_text("\n".join((json.dumps(json.loads(first) | {field: value}), *rest)))
+
+    assert rummy500("verify", str(records)) == 2
+    assert capsys.readouterr().err.startswith(f"rummy500 verify: {records}: line 1: ")
 
 
 def test_a_replay_shows_each_action_and_the_score(records: Path, capsys: pytest.CaptureFixture[str]) -> None:

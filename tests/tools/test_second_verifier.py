@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rummy500_arena.records import CLOCK, Ending, Fair, Header, MatchPlace, Recorder, digest_of, line_text
+from rummy500_arena.records import CLOCK, STAND_IN, Ending, Fair, Header, MatchPlace, Recorder, digest_of, line_text
 from rummy500_arena.verification import RecordUnreadable, records_in, verify
 from rummy500_catalog import Catalog
 from rummy500_engine.rules import Rules
@@ -64,13 +64,20 @@ def record(number: int) -> Lines:
         times={"created_ms": 1_790_000_000_000},
     )
     recorder, dice = Recorder(header), random.Random(number)
+    away: set[int] = set()
     while recorder.game.to_act() and recorder.game.rounds_played < 2:
         seat = recorder.game.to_act()[0]
         legal = recorder.game.legal_actions(seat)
-        by = CLOCK if dice.random() < 0.02 else ""
-        if by:
+        by = STAND_IN if seat in away else CLOCK if dice.random() < 0.02 else ""
+        if by == CLOCK:
             recorder.finish_turn(seat, "TIMEOUT", times={"overrun_ms": 1})
         recorder.act(seat, dice.choice(legal), by=by, times={"spent_ms": 3})
+        if dice.random() < 0.02:
+            if seat in away:
+                recorder.give_back(seat)
+            else:
+                recorder.take_over(seat, "easy", "DISCONNECT", times={"overrun_ms": 2})
+            away ^= {seat}
     over = not recorder.game.to_act()
     recorder.end(Ending() if over else Ending("CANCELLED", winners=(), sentence="closed"))
     return [json.loads(line) for line in recorder.text().splitlines()]
@@ -180,6 +187,11 @@ def forge_entropy_of_a_seat_more(lines: Lines) -> None:
 
 def forge_short_entropy(lines: Lines) -> None:
     lines[0]["fair"]["entropy"][0] = "ab"
+
+
+def forge_match_from_a_seed(lines: Lines) -> None:
+    place = {"seed": 7, "unit": "deal", "bots": ["a", "b"], "pairing": 0, "deal": 3, "rotation": 1}
+    lines[0]["match"] = place
 
 
 def forge_fairness_away(lines: Lines) -> None:
@@ -300,6 +312,29 @@ def test_both_refuse_every_forgery(number: int, tmp_path: Path) -> None:
     assert len(told) == len(paths) == len(FORGERIES)
     for path, line in zip(paths, told, strict=True):
         assert line.startswith(f"{path}: line "), line
+
+
+def test_both_refuse_to_call_a_given_position_a_fair_deal(tmp_path: Path) -> None:
+    scenarios = json.loads((Path(__file__).parents[1] / "scenarios/digging.json").read_text())
+    (position,) = [found for found in scenarios if found["id"] == "dig-001"]
+    header = Header(
+        rules=CATALOG.rules(players=2),
+        preset="classic",
+        players=("Anna", "Ben"),
+        seed=seed_for(b"second"),
+        engine="0.1.0",
+        dealer=0,
+        single_round=True,
+        position=position,
+        fair=Fair("t-000000000000", (b"", b"")),
+    )
+    recorder = Recorder(header)
+    recorder.end(Ending("CANCELLED", winners=(), sentence="closed"))
+    path = tmp_path / "record.jsonl"
+    path.write_text(recorder.text(), encoding="utf-8")
+
+    assert not ours(path.read_text(encoding="utf-8"))
+    assert theirs(path) == [f"{path}: line 1: no deal is fair from a given seed or position"]
 
 
 def test_both_refuse_a_record_whose_digest_does_not_fit(tmp_path: Path) -> None:

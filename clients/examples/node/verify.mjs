@@ -114,6 +114,7 @@ class Follower {
     this.position = game.position !== undefined;
     must(game.format === (this.fair === undefined ? 1 : 2), `format ${game.format} is not that of this record`);
     if (this.fair === undefined) return;
+    must(!this.position && (game.match?.seed ?? null) === null, "no deal is fair from a given seed or position");
     const { place, entropy } = this.fair;
     must(entropy.length === game.players.length, "entropy is given for each seat");
     must(entropy.every((added) => /^([0-9a-f]{64})?$/.test(added)), "entropy has 64 hexadecimal digits, or none");
@@ -229,7 +230,7 @@ function verify(record) {
       if (line.type === "deal") follower.deal(line);
       else if (line.type === "action") follower.action(line);
       else if (line.type === "round") follower.scored(line);
-      else must(["clock", "forfeit", "end"].includes(line.type), `there is no line of type ${line.type}`);
+      else must(["clock", "take_over", "give_back", "forfeit", "end"].includes(line.type), `there is no line of type ${line.type}`);
     }
     const end = lines[lines.length - 1];
     must(end.type === "end", "the record breaks off after this line");

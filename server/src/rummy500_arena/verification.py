@@ -93,8 +93,9 @@ def records_in(lines: Iterable[str]) -> Iterator[Record]:
 def _parsed(number: int, text: str) -> Line:
     try:
         line = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise RecordUnreadable(number, f"this is no JSON: {error.msg}") from None
+        json.dumps(line, ensure_ascii=False).encode()  # halves of surrogate pairs are no text
+    except (ValueError, RecursionError) as error:
+        raise RecordUnreadable(number, f"this is no JSON: {error}") from None
     if not isinstance(line, dict) or not isinstance(line.get("type"), str):
         raise RecordUnreadable(number, "a line of a record is an object with a type")
     return line
@@ -112,7 +113,8 @@ def read_header(record: Record, rules_for: RulesFor) -> Header:
         chosen, players = line["rules"], tuple(map(str, line["players"]))
         seed = bytes.fromhex(line["seed"])
         place = MatchPlace(**{**line["match"], "bots": tuple(line["match"]["bots"])}) if "match" in line else None
-        rules = rules_for(sorted(chosen["variants"]), chosen["options"], len(players))
+        variants = dict(chosen["variants"])
+        rules = rules_for(sorted(variants), chosen["options"], len(players))
         dealer, single, position = line["dealer"], line["single_round"], line.get("position")
         fair = _fair(line["fair"], len(players)) if "fair" in line else None
     except RulesRefused as refused:
@@ -121,10 +123,14 @@ def read_header(record: Record, rules_for: RulesFor) -> Header:
         raise RecordUnreadable(number, f"the first line of a record is incomplete: {error}") from None
     if len(seed) != SEED_BYTES or not (dealer is None or (isinstance(dealer, int) and 0 <= dealer < len(players))):
         raise RecordUnreadable(number, "the seed has 64 hexadecimal digits, the dealer is a seat")
+    if position is not None and not isinstance(position, dict):
+        raise RecordUnreadable(number, "position is a scenario, an object")
+    if fair is not None and (position is not None or (place is not None and place.seed is not None)):
+        raise RecordDiffers(number, "fair: no deal is fair that follows from a given seed or position")
     if rules.digest != chosen.get("digest"):
         raise RecordDiffers(
             number,
-            f"rules: the record was made with {_versions(chosen['variants'])} and the engine {line.get('engine')}; "
+            f"rules: the record was made with {_versions(variants)} and the engine {line.get('engine')}; "
             f"here are {_versions(dict(rules.variants))} (the digests differ)",
         )
     return Header(

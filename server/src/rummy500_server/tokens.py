@@ -91,7 +91,7 @@ def _read_line(line: str) -> Token:
     """Raises ValueError."""
     try:
         values: Any = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ValueError("this is no JSON object") from None
     if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
         raise ValueError("an object with texts is wanted")
@@ -149,8 +149,9 @@ class Tokens:
         log.info("tokens.read", tokens=len(tokens))
 
     def _seen(self) -> tuple[int, ...]:
+        """What changes with the file, also when it is given to another owner."""
         try:
             found = self._path.stat()
         except OSError:
             return ()
-        return (found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode)
+        return (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)

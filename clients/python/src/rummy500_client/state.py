@@ -100,7 +100,7 @@ def saved_seats() -> list[SavedSeat]:
         return [_read_seat(row) for row in rows]
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise ClientError(f"{path} cannot be read: {error}; move it away to begin anew") from None
 
 

@@ -110,7 +110,7 @@ def read_json_line(text: str) -> Aside | Wanted | None:
         return read_line(text)
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ClientError(f"the line is no JSON: {error}") from None
     if isinstance(value, dict) and "command" in value:
         return read_line(str(value["command"]))

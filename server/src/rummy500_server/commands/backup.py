@@ -9,7 +9,7 @@ from typing import Any
 
 from rummy500_server.archive import Archive
 from rummy500_server.commands.database import CommandRefused, add_database, refuse, size_text
-from rummy500_server.commands.whole_file import whole_file
+from rummy500_server.commands.whole_file import verify_apart, whole_file
 from rummy500_server.journal_file import JournalUnusable
 
 
@@ -29,6 +29,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     try:
+        verify_apart(arguments.file, arguments.database)
         with Archive.open(arguments.database) as archive, whole_file(arguments.file, force=arguments.force) as partial:
             _copy(archive, partial)
     except (JournalUnusable, CommandRefused) as error:

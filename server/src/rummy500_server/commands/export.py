@@ -12,7 +12,7 @@ from typing import IO, Any
 from rummy500_catalog import Catalog
 from rummy500_server.archive import Archive
 from rummy500_server.commands.database import CommandRefused, add_database, refuse, verify_known
-from rummy500_server.commands.whole_file import whole_file
+from rummy500_server.commands.whole_file import verify_apart, whole_file
 from rummy500_server.folding import fold_lines, why_not
 from rummy500_server.games import FinishedGame, record_of
 from rummy500_server.journal_file import JournalUnusable
@@ -38,6 +38,8 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     try:
+        if arguments.output is not None:
+            verify_apart(arguments.output, arguments.database)
         with Archive.open(arguments.database) as archive:
             games = _wanted(archive, arguments.names)
             if arguments.output is None:

@@ -123,7 +123,7 @@ def _editing(path: Path) -> Iterator[list[Token]]:
         fcntl.flock(directory, fcntl.LOCK_EX)
         tokens = read_tokens(path) if path.exists() else []
         yield tokens
-        with whole_file(path, force=True) as partial:
+        with whole_file(path, force=True, keeps_access=True) as partial:
             partial.write_text("".join(token.line() + "\n" for token in tokens), encoding="utf-8")
     finally:
         os.close(directory)

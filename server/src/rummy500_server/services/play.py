@@ -109,7 +109,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
         if self._drain.is_on:
             watcher.fail(self._draining())
         try:
-            with self._door.standing(principal, watcher.fail):
+            with self._door.standing(principal, watcher.fail, table=keeper.table.name):
                 async for response in watcher.responses():
                     yield response
         finally:

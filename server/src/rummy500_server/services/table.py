@@ -188,8 +188,10 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         keeper, _ = await self._owned(request.table)
         revoked = admission.revoke(keeper, read_secret(request.secret, "secret") if request.secret else None)
         await durable(keeper)
+        name = keeper.table.name
         for who in revoked:
-            self._door.turn_out(who, f"the invitation to table {keeper.table.name} was taken back")
+            if keeper.table.seat_of(who) is None:  # whose own seat's secret it is, stays
+                self._door.turn_out(who, name, f"the invitation to table {name} was taken back")
         return pb.RevokeInvitationResponse(revoked=len(revoked))
 
     async def _owned(self, table: str) -> tuple[Keeper, Principal]:
