@@ -59,8 +59,10 @@ def test_the_container_runs_a_command_that_there_is() -> None:
     command, *flags = service["command"]
     assert command == "serve"
     settings = _read(flags)
-    secrets = {f"/run/secrets/{name}" for name in service["secrets"]}
-    assert {settings.tls_cert, settings.tls_key, settings.tokens} == secrets
+    assert "./secrets:/run/secrets:ro" in service["volumes"]  # the directory, so that an edited token file is seen
+    assert {settings.tls_cert, settings.tls_key, settings.tokens} == {
+        f"/run/secrets/{name}" for name in ("tls.crt", "tls.key", "tokens.json")
+    }
     assert f"127.0.0.1:{settings.admin_port}:{settings.admin_port}" in service["ports"]
     assert _seconds(service["stop_grace_period"]) > settings.drain_ms / 1000 + 10
 

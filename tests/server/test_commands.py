@@ -253,6 +253,30 @@ async def test_a_file_that_is_there_is_left_alone(games: Games, command: _Comman
     assert (await command("backup", there, "--force", "--database", games.database))[0] == 0
 
 
+@pytest.mark.parametrize("end", ["", "-wal", ".lock"])
+async def test_nothing_is_written_over_the_database_itself(own: Games, command: _Command, end: str) -> None:
+    before = own.database.read_bytes()
+    place = own.database.with_name(own.database.name + end)
+    for words in (["export", "--output", place], ["backup", place]):
+        status, _, errors = await command(*words, "--force", "--database", own.database)
+
+        assert status == 2
+        assert "is the database itself, or a file of its: choose another name" in errors
+    assert own.database.read_bytes() == before
+
+
+async def test_a_database_that_was_never_used_stays_empty(tmp_path: Path, command: _Command) -> None:
+    empty = tmp_path / "empty.db"
+    empty.touch()
+    for words in (["prune", "--older-than", "1d", "--dry-run"], ["prune", "--older-than", "1d"], ["check"]):
+        status, _, errors = await command(*words, "--database", empty)
+
+        assert status == 2
+        assert "is empty: no server has used it yet" in errors
+    assert list(tmp_path.iterdir()) == [empty]
+    assert not empty.stat().st_size
+
+
 async def test_an_export_that_fails_leaves_nothing_behind(own: Games, command: _Command, tmp_path: Path) -> None:
     with closing(sqlite3.connect(own.database)) as connection:
         connection.execute("DELETE FROM records WHERE owner = ? AND sequence = 3", (own.finished,))

@@ -148,6 +148,28 @@ async def test_who_watches_with_an_invitation_that_is_taken_back_is_told(host: H
     assert (await end_of(guest))[0] == "TOKEN_ENDED"
 
 
+async def test_an_invitation_that_is_taken_back_ends_no_stream_of_another_table_nor_of_a_seat(
+    channel: Any, host: Host
+) -> None:
+    other = Host(channel)
+    await other.make()
+    for each in (host, other):
+        await each.invite(FAN, SPECTATOR)
+    await host.invite(SEAT, PLAYER)
+    assert await host.join(SEAT, secret=SEAT) == "OK"
+    seat, elsewhere, here = host.watch(SEAT), other.watch(FAN), host.watch(FAN)
+    for stream in (seat, elsewhere, here):
+        await stream.read()
+
+    assert await host.revoke() == 2
+
+    assert (await end_of(here))[0] == "TOKEN_ENDED"
+    await other.tables.CloseTable(table_service_pb2.CloseTableRequest(table=other.table), metadata=bearer(OWNER))
+    await host.tables.CloseTable(table_service_pb2.CloseTableRequest(table=host.table), metadata=bearer(OWNER))
+    for stream in (seat, elsewhere):
+        await asyncio.wait_for(_read_on(stream), PATIENCE)
+
+
 async def test_there_are_not_more_invitations_than_the_limit(host: Host) -> None:
     for number in range(MOST_INVITATIONS):
         await host.invite(f"invitation-number-{number:04}", SPECTATOR)

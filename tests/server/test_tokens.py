@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import stat
 import subprocess
@@ -22,7 +23,7 @@ from rummy500.v1 import match_service_pb2, play_service_pb2, table_pb2, table_se
 from rummy500_server.commands.database import CommandRefused
 from rummy500_server.commands.token import PREFIX, add_token, revoke_token
 from rummy500_server.identity import Role, digest_of, is_secret
-from rummy500_server.tokens import BadTokenFile, Token, read_tokens
+from rummy500_server.tokens import BadTokenFile, Token, Tokens, read_tokens
 
 PATIENCE = 20.0
 
@@ -58,6 +59,28 @@ def test_a_new_token_is_printed_once_and_kept_as_a_hash(tmp_path: Path) -> None:
     assert digest_of(secret) not in listed.stdout
 
 
+def test_whoever_could_read_the_file_can_when_it_was_edited(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    add_token(file, "anna", Role.PLAYER)
+    file.chmod(0o640)
+    revoke_token(file, "anna")
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_a_change_is_seen_that_leaves_size_and_time_as_they_were(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(GOOD.line())
+    file.chmod(0o600)
+    tokens, before = Tokens(file), file.stat()
+    file.write_text(GOOD.line().replace("0" * 64, "1" * 64))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    tokens.refresh()
+
+    assert tokens.find("0" * 64) is None
+    assert tokens.find("1" * 64) is not None
+
+
 def test_a_name_has_one_good_token_and_a_new_one_after_it_was_revoked(tmp_path: Path) -> None:
     file = tmp_path / "tokens"
     add_token(file, "deep", Role.BOT)
@@ -74,6 +97,7 @@ def test_a_name_has_one_good_token_and_a_new_one_after_it_was_revoked(tmp_path: 
     ("arguments", "sentence"),
     [
         (["revoke", "dep"], "there is no good token of 'dep': did you mean deep?"),
+        (["new", "--role", "bot", "--name", "late", "--expires", "0d"], "a token that expires at once lets nobody in"),
         (["new", "--role", "bot", "--name", " \t"], "a name has 1 to 64 printable characters"),
         (["list", "--file", "missing"], "the token file missing is not there: `rummy500-server token new"),
         (["list", "--file", ""], "say which file: --file FILE, or RUMMY500_TOKENS in the environment"),
@@ -103,6 +127,7 @@ GOOD = Token("anna", Role.PLAYER, "0" * 64, created=datetime(2026, 1, 1, tzinfo=
     ("line", "sentence"),
     [
         ("a-token-somebody-wrote-here", "line 1 .*no JSON object"),
+        ("[" * 100_000, "line 1 .*no JSON object"),
         ('{"name": "anna"}', "role must be spectator or player or bot or host"),
         (GOOD.line().replace("0" * 64, "a-token-somebody-wrote-here"), "sha256 must be 64 hexadecimal digits"),
         (GOOD.line().replace("2026", "26"), "created must be a time"),
@@ -199,6 +224,30 @@ async def test_the_open_streams_of_a_revoked_token_end(tmp_path: Path) -> None:
             assert "the token of deep is good no more" in (ended.value.details() or "")
         assert not others.done()
         others.cancel()
+
+
+async def test_a_stream_ends_whose_token_was_registered_later_and_revoked_then(tmp_path: Path) -> None:
+    file, own = tmp_path / "tokens", "a-token-that-somebody-made"
+    host = add_token(file, "host", Role.HOST)
+    async with running_app(tokens=str(file)) as app, channel_to(app.address) as channel:
+        tables, plays = STUBS["TableService"](channel), STUBS["PlayService"](channel)
+        made = await tables.CreateTable(table_service_pb2.CreateTableRequest(seats=2), metadata=bearer(host))
+        watch = plays.Watch(play_service_pb2.WatchRequest(table=made.table.name), metadata=bearer(own))
+        await watch.read()
+        lines = file.read_text()
+        token = Token("mallory", Role.PLAYER, digest_of(own), created=datetime.now(UTC))
+        file.write_text(lines + token.line() + "\n")
+        app.door.refresh()
+        assert not watch.done()
+
+        revoke_token(file, "mallory")
+        app.door.refresh()
+
+        with pytest.raises(grpc.aio.AioRpcError) as ended:
+            async with asyncio.timeout(PATIENCE):
+                await watch.read()
+        assert reason_of(ended.value) == "TOKEN_ENDED"
+        assert "the token of mallory is good no more" in (ended.value.details() or "")
 
 
 async def test_a_token_that_expired_is_no_strangers_either(tmp_path: Path) -> None:

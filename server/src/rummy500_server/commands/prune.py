@@ -35,6 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if not arguments.database.is_file():
             raise CommandRefused(f"there is no database {arguments.database}: name another with --database")
+        if not arguments.database.stat().st_size:
+            raise CommandRefused(f"the database {arguments.database} is empty: no server has used it yet")
         pruned = asyncio.run(_prune(arguments.database, arguments.older_than, dry_run=arguments.dry_run))
         if not arguments.dry_run:
             _shrink(arguments.database)

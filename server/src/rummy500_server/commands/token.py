@@ -61,6 +61,8 @@ def _with_file(run: Callable[[argparse.Namespace], None]) -> Callable[[argparse.
 
 
 def _new(arguments: argparse.Namespace) -> None:
+    if arguments.expires == 0:
+        raise CommandRefused("--expires: a token that expires at once lets nobody in")
     expires = None if arguments.expires is None else now() + timedelta(seconds=arguments.expires)
     print(add_token(arguments.file, arguments.name, Role(arguments.role), expires=expires))
     print(f"this is the token of {arguments.name}; it is shown this once", file=sys.stderr)

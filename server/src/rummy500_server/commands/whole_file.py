@@ -38,7 +38,9 @@ def whole_file(path: Path, *, force: bool, keeps_access: bool = False) -> Iterat
 def verify_apart(path: Path, database: Path) -> None:
     """Raises CommandRefused when a command that reads the database is to write in the place of one of its files."""
     own = (database, lock_path(database), *(database.with_name(database.name + end) for end in ("-wal", "-shm")))
-    if any(path.resolve() == each.resolve() or (path.exists() and each.exists() and path.samefile(each)) for each in own):
+    if any(
+        path.resolve() == each.resolve() or (path.exists() and each.exists() and path.samefile(each)) for each in own
+    ):
         raise CommandRefused(f"{path} is the database itself, or a file of its: choose another name")
 
 
