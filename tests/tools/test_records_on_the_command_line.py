@@ -112,6 +112,20 @@ def test_a_first_line_with_other_things_in_its_fields_is_no_record(
     assert capsys.readouterr().err.startswith(f"rummy500 verify: {records}: line 1: ")
 
 
+@pytest.mark.parametrize(("told", "code"), [("xyz", 2), ("ab" * 16, 2), ("AB" * 32, 1)])
+def test_a_commitment_is_64_digits_and_one_that_was_told(
+    records: Path, capsys: pytest.CaptureFixture[str], told: str, code: int
+) -> None:
+    try:
+        status: object = rummy500("verify", "--commitment", told, str(records))
+    except SystemExit as refused:
+        status = refused.code
+    assert status == code
+    said = capsys.readouterr()
+    assert ("64 hexadecimal digits" in said.err) is (code == 2)
+    assert ("none that was told" in said.out) is (code == 1)
+
+
 def test_a_replay_shows_each_action_and_the_score(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert rummy500("replay", str(records)) == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections import Counter
 from typing import Any
 
@@ -24,6 +25,7 @@ def add(subparsers: Any) -> None:
     parser.add_argument(
         "--commitment",
         action="append",
+        type=_commitment,
         default=[],
         metavar="HEX",
         help="the commitment that you were told before the deal; a record under none of these does not hold",
@@ -34,9 +36,15 @@ def add(subparsers: Any) -> None:
     parser.set_defaults(run=run)
 
 
+def _commitment(text: str) -> str:
+    if not re.fullmatch("[0-9a-fA-F]{64}", text):
+        raise argparse.ArgumentTypeError("a commitment is 64 hexadecimal digits")
+    return text.lower()
+
+
 def run(arguments: argparse.Namespace) -> int:
     rules_for = installed_rules()
-    told = frozenset(commitment.lower() for commitment in arguments.commitment)
+    told = frozenset(arguments.commitment)
     return max(_verify_file(path, rules_for, told=told, each=arguments.each) for path in arguments.files)
 
 
