@@ -88,6 +88,11 @@ class Person:
                         return await self._leave()
                     if chance < DROPS:
                         return False
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.ABORTED:
+                raise
+            self._notes.counts["people who were too slow"] += 1
+            return False
         finally:
             call.cancel()
         raise AssertionError(f"{self._table}: the stream ended before the game")
