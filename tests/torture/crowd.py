@@ -70,32 +70,38 @@ class Person:
             await asyncio.sleep(self._caller.dice.uniform(0, AWAY_SECONDS))
 
     async def _watch(self) -> bool:
-        """Whether there is nothing left to play; else the connection was lost."""
+        """Whether there is nothing left to play; else the connection was lost. It reads on while it thinks."""
         request = pb.WatchRequest(table=self._table, after_sequence=self._after, with_views=True)
         call = self._caller.plays.Watch(request, metadata=bearer(self._token))
-        try:
-            async for response in call:
-                if response.HasField("game_over"):
-                    return True
-                view = response.snapshot if response.HasField("snapshot") else response.events.view
-                events = response.events.events
-                assert not events or events[0].sequence == self._after + 1, f"{self._table}: a gap after {self._after}"
-                self._after = view.sequence
-                if may_act(view):
-                    await self._act(view)
-                    chance = self._caller.dice.random()
+        chance = 1.0
+        async with asyncio.TaskGroup() as acting:
+            try:
+                async for response in call:
+                    if response.HasField("game_over"):
+                        return True
+                    view = self._see(response)
                     if chance < LEAVES:
                         return await self._leave()
                     if chance < DROPS:
                         return False
-        except grpc.aio.AioRpcError as error:
-            if error.code() is not grpc.StatusCode.ABORTED:
-                raise
-            self._notes.counts["people who were too slow"] += 1
-            return False
-        finally:
-            call.cancel()
+                    if may_act(view):
+                        acting.create_task(self._act(view))
+                        chance = self._caller.dice.random()
+            except grpc.aio.AioRpcError as error:
+                if error.code() is not grpc.StatusCode.ABORTED:
+                    raise
+                self._notes.counts["people who were too slow"] += 1
+                return False
+            finally:
+                call.cancel()
         raise AssertionError(f"{self._table}: the stream ended before the game")
+
+    def _see(self, response: pb.WatchResponse) -> view_pb2.View:
+        view = response.snapshot if response.HasField("snapshot") else response.events.view
+        events = response.events.events
+        assert not events or events[0].sequence == self._after + 1, f"{self._table}: a gap after {self._after}"
+        self._after = view.sequence
+        return view
 
     async def _act(self, view: view_pb2.View) -> None:
         await asyncio.sleep(self._think())

@@ -27,7 +27,8 @@ from rummy500.v1 import table_service_pb2 as pb
 
 BUILD = Path(__file__).parents[2] / "build"
 CLOCK = table_pb2.ClockSettings(decision_ms=120_000)
-SHORT = (rules_pb2.Option(name="target", value="120"), rules_pb2.Option(name="max_rounds", value="4"))
+SHORT = (rules_pb2.Option(name="max_rounds", value="1"),)
+"""One round a table, so that tables come and go."""
 VARIANTS = ((), ("queen-of-spades",))
 OWN_BOT = table_pb2.BuiltinBot(name="random")
 SHARE_OF_PEOPLE, SHARE_OF_BUILTIN = 0.3, 0.2
