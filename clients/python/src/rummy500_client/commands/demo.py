@@ -22,19 +22,10 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     print(f"a match of {DEALS} duplicate deals: each bot is a process that connects to the server over gRPC")
-    wanted = argparse.Namespace(
-        **vars(arguments),
-        bot=list(BOTS),
-        deals=DEALS,
-        seed=SEED,
-        seed_file=None,
-        unit="deal",
-        players=0,
-        concurrency=0,
-        clock=0,
-        preset="",
-        variant=[],
-        option=[],
-        json=False,
-    )
-    return match.run(wanted)
+    words = ["match", "run", "--deals", str(DEALS), "--seed", SEED, "--records", str(arguments.records)]
+    for bot in BOTS:
+        words += ["--bot", bot]
+    parser = argparse.ArgumentParser()
+    match.add(parser.add_subparsers())
+    wanted = parser.parse_args(words)
+    return match.run(argparse.Namespace(**vars(wanted) | vars(arguments)))
