@@ -10,6 +10,7 @@ import grpc
 import pytest
 from tests.server.running import bearer, channel_to, running_app
 from tests.server.test_access import SEAT, Place, request_of
+from tests.torture.mutation import garbled_bytes
 
 from rummy500.v1 import action_pb2, play_service_pb2, table_pb2, table_service_pb2
 from rummy500.v1.play_service_pb2_grpc import PlayServiceStub
@@ -27,19 +28,7 @@ STREAMS = {"Watch", "Play", "WatchMatch", "GetRecord"}
 def garbled(whole: bytes, dice: random.Random) -> Iterator[bytes]:
     """The bytes with some of them changed, left out, put in or repeated; and none that mean anything."""
     for _ in range(ROUNDS):
-        some = bytearray(whole)
-        for _ in range(dice.randint(1, 3)):
-            at = dice.randrange(len(some) + 1)
-            match dice.randrange(4):
-                case 0 if some:
-                    some[at % len(some)] = dice.randrange(256)
-                case 1:
-                    del some[at:]
-                case 2:
-                    some[at:at] = dice.randbytes(dice.randint(1, 8))
-                case _:
-                    some += some[at:]
-        yield bytes(some)
+        yield garbled_bytes(whole, dice)
     yield dice.randbytes(200)
 
 

@@ -50,6 +50,23 @@ def block(number: int, content: bytes) -> bytes:
     return tag(number, DELIMITED) + varint(len(content)) + content
 
 
+def garbled_bytes(whole: bytes, dice: random.Random) -> bytes:
+    """The bytes with some of them changed, left out, put in or repeated."""
+    some = bytearray(whole)
+    for _ in range(dice.randint(1, 3)):
+        at = dice.randrange(len(some) + 1)
+        match dice.randrange(4):
+            case 0 if some:
+                some[at % len(some)] = dice.randrange(256)
+            case 1:
+                del some[at:]
+            case 2:
+                some[at:at] = dice.randbytes(dice.randint(1, 8))
+            case _:
+                some += some[at:]
+    return bytes(some)
+
+
 class Mutator:
     """`text` makes up a text for a string field of that name: some of them should be right."""
 
@@ -60,23 +77,7 @@ class Mutator:
         """The message with one to four changes, in any depth; some in the bytes alone."""
         dice = self._dice
         whole = self._changed(message, dice.randint(1, MOST_CHANGES))
-        return self.garbled(whole) if dice.random() < 0.15 else whole
-
-    def garbled(self, whole: bytes) -> bytes:
-        """The bytes with some of them changed, left out, put in or repeated."""
-        some, dice = bytearray(whole), self._dice
-        for _ in range(dice.randint(1, 3)):
-            at = dice.randrange(len(some) + 1)
-            match dice.randrange(4):
-                case 0 if some:
-                    some[at % len(some)] = dice.randrange(256)
-                case 1:
-                    del some[at:]
-                case 2:
-                    some[at:at] = dice.randbytes(dice.randint(1, 8))
-                case _:
-                    some += some[at:]
-        return bytes(some)
+        return garbled_bytes(whole, dice) if dice.random() < 0.15 else whole
 
     def drawn(self, kind: type[Message]) -> bytes:
         """A message of that kind whose fields are drawn at random."""
