@@ -25,7 +25,8 @@ EVERY_PERMUTATION = 4
 """Seats up to which a deal is played in every permutation of them; with more it is played in every rotation."""
 TAIL_BYTES = 8 * 1024
 STOP_SECONDS = 3.0
-_NAMED = re.compile(r"([\w.-]{1,48})=(.+:.*)", re.DOTALL)
+NAME_OF_A_BOT = re.compile(r"[\w.-]{1,48}")
+_NAMED = re.compile(rf"({NAME_OF_A_BOT.pattern})=(.+:.*)", re.DOTALL)
 _FORMS = "builtin:NAME, connected:NAME, FILE.py:CLASS, MODULE:CLASS or cmd:COMMAND"
 
 
@@ -57,7 +58,7 @@ def read_bots(texts: Sequence[str]) -> list[BotSpec]:
         raise ClientError(f"a match needs two bots at least: --bot twice, each {_FORMS}")
     specs: list[BotSpec] = []
     for text in texts:
-        spec = _read_bot(text)
+        spec = read_bot(text)
         known = {other.name for other in specs}
         number = next(number for number in range(1, len(texts) + 1) if _numbered(spec.name, number) not in known)
         specs.append(BotSpec(_numbered(spec.name, number), spec.kind, spec.what))
@@ -68,12 +69,13 @@ def _numbered(name: str, number: int) -> str:
     return name if number == 1 else f"{name}-{number}"
 
 
-def _read_bot(text: str) -> BotSpec:
+def read_bot(text: str) -> BotSpec:
+    """Reads one bot. Raises ClientError."""
     named = _NAMED.fullmatch(text)
     given, rest = (named[1], named[2]) if named else ("", text)
     kind, colon, what = rest.partition(":")
     if not colon or not what.strip():
-        raise ClientError(f"--bot {text!r}: a bot is {_FORMS}")
+        raise ClientError(f"bot {text!r}: a bot is {_FORMS}")
     match kind:
         case "builtin":
             return BotSpec(given or read_builtin(what).name, kind, what)
@@ -83,7 +85,7 @@ def _read_bot(text: str) -> BotSpec:
             spec = BotSpec(given, "cmd", what)
             words = spec.command()
             if not words:
-                raise ClientError(f"--bot {text!r} names no command")
+                raise ClientError(f"bot {text!r} names no command")
             return BotSpec(given or Path(words[0]).name[:48], "cmd", what)
         case _:
             return _read_class(text, rest, given)
@@ -91,10 +93,10 @@ def _read_bot(text: str) -> BotSpec:
 
 def _read_class(text: str, rest: str, given: str) -> BotSpec:
     if not is_class_path(rest):
-        raise ClientError(f"--bot {text!r}: a bot is {_FORMS}")
+        raise ClientError(f"bot {text!r}: a bot is {_FORMS}")
     where, _, name = rest.rpartition(":")
     if where.endswith(".py") and not Path(where).is_file():
-        raise ClientError(f"--bot {text!r}: {where} is not there")
+        raise ClientError(f"bot {text!r}: {where} is not there")
     return BotSpec(given or name, "class", rest)
 
 

@@ -14,11 +14,12 @@ def state_text(match: Match) -> str:
     return MatchState.Name(match.state).removeprefix("MATCH_STATE_").lower()
 
 
-def progress_text(match: Match) -> str:
+def progress_text(match: Match, *, with_means: bool = True) -> str:
     if match.state == MATCH_STATE_WAITING:
         return f"match {match.name}: waiting for the bots to connect"
     done = f"{match.games_finished} of {match.games_planned} games"
-    means = " · ".join(f"{result.name} {result.points_per_round:+.1f}" for result in match.results if result.rounds)
+    shown = [result for result in match.results if with_means and result.rounds]
+    means = " · ".join(f"{result.name} {result.points_per_round:+.1f}" for result in shown)
     return f"match {match.name}: {done}{f' · {means}' if means else ''}"
 
 
@@ -38,7 +39,7 @@ def report_lines(match: Match) -> list[str]:
     played = f"{match.plan.deals} {unit}, each in {match.seatings} seatings"
     lines = [f"match {match.name}: {played}, {deals_text(match)}, {state_text(match)}"]
     if match.games_finished:
-        lines += table_text(HEADS, [_row(result, is_one_deal=match.plan.deals == 1) for result in match.results])
+        lines += table_text(HEADS, [result_row(result, is_one_deal=match.plan.deals == 1) for result in match.results])
     if match.sentence:
         lines.append(match.sentence)
     for report in match.reports if match.games_finished else ():
@@ -48,7 +49,7 @@ def report_lines(match: Match) -> list[str]:
     return lines
 
 
-def _row(result: BotResult, *, is_one_deal: bool) -> list[str]:
+def result_row(result: BotResult, *, is_one_deal: bool) -> list[str]:
     spent = f"{result.charged_ms / result.decisions:.1f}" if result.decisions else "-"
     has_interval = result.rounds and not is_one_deal  # one observation says nothing of its spread
     interval = f"{result.interval_low:+.2f} to {result.interval_high:+.2f}" if has_interval else "-"

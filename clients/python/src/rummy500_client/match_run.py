@@ -8,7 +8,6 @@ import secrets
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -42,6 +41,7 @@ from rummy500_client.match_bots import (
     stop_all,
     total_seatings,
 )
+from rummy500_client.match_view import MatchView
 from rummy500_client.options import NAME, TOKEN, environment_of
 
 PATIENCE = 60.0
@@ -50,22 +50,14 @@ CANCEL_SECONDS = 3.0
 _GOING_ON = (MATCH_STATE_WAITING, MATCH_STATE_RUNNING)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What a runner tells while it runs: the match as it stands, and sentences about bots that ended."""
-
-    show: Callable[[Match], None]
-    tell: Callable[[str], None]
-
-
 class MatchRunner:
     """Runs one match over `connection`. Use it in a `with`: whatever it started is stopped at its end, and a match that
     is still going on is cancelled."""
 
-    def __init__(self, connection: Connection, specs: Sequence[BotSpec], progress: Progress) -> None:
+    def __init__(self, connection: Connection, specs: Sequence[BotSpec], view: MatchView) -> None:
         self._connection = connection
         self._specs = specs
-        self._progress = progress
+        self._view = view
         self._processes: list[BotProcess] = []
         self._news: SimpleQueue[Match | Ended | ServerRefused] = SimpleQueue()
         self._is_closed = threading.Event()
@@ -130,8 +122,8 @@ class MatchRunner:
                     raise refused
                 case Match() as match:
                     self._match = match
-                    self._progress.show(match)
-                    if match.state not in _GOING_ON:
+                    self._view.show(match)
+                    if not is_going_on(match):
                         self._tell_refused(match)
                         return match
 
@@ -146,7 +138,7 @@ class MatchRunner:
                     for response in stream:
                         wait = Backoff()
                         self._news.put(response.match)
-                        if response.match.state not in _GOING_ON:
+                        if not is_going_on(response.match):
                             return
             except ServerRefused as refused:
                 if not (refused.is_lost or refused.reason == "DRAINING") or wait.lasted > PATIENCE:
@@ -184,7 +176,7 @@ class MatchRunner:
         lines = ended.stderr_tail.strip().splitlines()
         what = "ended in mid-match" if has_started else "does not start"
         code = "" if ended.exit_code is None else f" (exit code {ended.exit_code})"
-        self._progress.tell(f"bot {ended.spec.name} {what}{code}: {lines[-1] if lines else 'it says nothing'}")
+        self._view.tell(f"bot {ended.spec.name} {what}{code}: {lines[-1] if lines else 'it says nothing'}")
 
     def _tell_refused(self, match: Match) -> None:
         """What a bot with refusals last said, for nobody sees the standard error of a bot that goes on."""
@@ -192,14 +184,18 @@ class MatchRunner:
             tails = [process.stderr_tail for process in self._processes if process.spec.name == result.name]
             said = next((lines[-1] for tail in tails if (lines := tail.strip().splitlines())), "")
             if result.refusals and said and result.name not in self._told:
-                self._progress.tell(f"bot {result.name} had {result.refusals} answers refused; it last said: {said}")
+                self._view.tell(f"bot {result.name} had {result.refusals} answers refused; it last said: {said}")
 
     def _cancel(self) -> None:
-        if self._match is None or self._match.state not in _GOING_ON:
+        if self._match is None or not is_going_on(self._match):
             return
         request = CancelMatchRequest(match=self._match.name)
         with contextlib.suppress(ServerRefused):
             self._connection.ask(self._connection.matches.CancelMatch, request, timeout=CANCEL_SECONDS)
+
+
+def is_going_on(match: Match) -> bool:
+    return match.state in _GOING_ON
 
 
 def is_complete(match: Match) -> bool:

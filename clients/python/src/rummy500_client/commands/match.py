@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from rummy500.v1.match_pb2 import MATCH_UNIT_DEAL, MATCH_UNIT_GAME, Match, MatchPlan
-from rummy500.v1.match_service_pb2 import GetMatchRequest, GetRecordRequest, ListMatchesRequest
+from rummy500.v1.match_service_pb2 import CancelMatchRequest, GetMatchRequest, GetRecordRequest, ListMatchesRequest
 from rummy500_client.clock_options import add_clock, read_clock
+from rummy500_client.errors import ClientError
 from rummy500_client.fair import match_problem
 from rummy500_client.json_text import print_json
 from rummy500_client.match_bots import read_bots
-from rummy500_client.match_report import progress_text, report_lines, state_text
-from rummy500_client.match_run import MatchRunner, Progress, fetch_records, is_complete, make_directory
+from rummy500_client.match_file import MatchKeys
+from rummy500_client.match_report import report_lines, state_text
+from rummy500_client.match_run import MatchRunner, fetch_records, is_complete, make_directory
+from rummy500_client.match_view import open_view
+from rummy500_client.match_watch import follow
 from rummy500_client.options import (
     Subparsers,
     add_json,
@@ -25,17 +28,22 @@ from rummy500_client.options import (
     read_rules,
     server_or_private,
 )
-from rummy500_client.screen import ProgressLine, table_text
+from rummy500_client.screen import table_text
 from rummy500_client.seeds import add_seed, read_seed
 
 RECORDS = Path("rummy500-records")
+FLAGS_ONLY = ("--json", "--seed-file")
+"""Flags of `match run` that a match file cannot say."""
 UNITS = {"deal": MATCH_UNIT_DEAL, "game": MATCH_UNIT_GAME}
 
 
 def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser("match", help="matches between bots")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    _add_run(actions)
+    keys = _add_run(actions)
+    init = actions.add_parser("init", help="write a match file to begin with")
+    init.add_argument("file", nargs="?", type=Path, default=Path("match.toml"), metavar="FILE", help="else match.toml")
+    init.set_defaults(run=run_init, keys=keys)
     lists = actions.add_parser("list", help="the matches, newest first")
     lists.set_defaults(run=run_list)
     show = actions.add_parser("show", help="one match and its results")
@@ -43,23 +51,29 @@ def add(subparsers: Subparsers) -> None:
     records = actions.add_parser("records", help="fetch the records of a match that is over")
     records.add_argument("--out", type=Path, metavar="FILE", help="else ./rummy500-records/MATCH.jsonl")
     records.set_defaults(run=run_records)
-    for parser in (show, records):
+    watch = actions.add_parser("watch", help="look on at a match until it is over, whoever runs it")
+    watch.set_defaults(run=run_watch)
+    cancel = actions.add_parser("cancel", help="end a match of your own: what is open is not counted")
+    cancel.set_defaults(run=run_cancel)
+    for parser in (show, records, watch, cancel):
         parser.add_argument("match", metavar="MATCH")
-    for parser in (lists, show, records):
+    for parser in (lists, show, records, watch, cancel):
         add_server(parser)
         add_json(parser)
 
 
-def _add_run(actions: Subparsers) -> None:
+def _add_run(actions: Subparsers) -> MatchKeys:
     parser = actions.add_parser(
         "run",
         help="play a match",
-        description="A bot is builtin:NAME, connected:NAME, FILE.py:CLASS, MODULE:CLASS or cmd:COMMAND, with NAME= "
-        "before it if you like. Classes and commands are started here, one process for each seating of a deal. "
-        "Exit code 0: all deals were played; 1: the match ended before; 2: it could not be begun.",
+        description="Each flag is a key of the match file too, and overrides it. A bot is builtin:NAME, "
+        "connected:NAME, FILE.py:CLASS, MODULE:CLASS or cmd:COMMAND, with NAME= before it if you like. Classes and "
+        "commands are started here, one process for each seating of a deal. Exit code 0: all deals were played; 1: the "
+        "match ended before; 2: it could not be begun.",
     )
-    parser.add_argument("--bot", action="append", default=[], metavar="BOT", help="twice or more")
-    parser.add_argument("--deals", type=between(1, 1_000_000), default=20, metavar="N", help="default 20")
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a match file, see `rummy500 match init`")
+    parser.add_argument("--bot", action="append", default=[], metavar="BOT", help="who plays; two or more")
+    parser.add_argument("--deals", type=between(1, 1_000_000), default=20, metavar="N", help="how many; default 20")
     add_seed(parser, metavar="N", what="the same seed gives the same packs")
     parser.add_argument("--unit", choices=sorted(UNITS), default="deal", help="one round a deal, or a whole game")
     parser.add_argument("--players", type=between(2, 8), default=0, metavar="N", help="seats, else one a bot")
@@ -69,10 +83,27 @@ def _add_run(actions: Subparsers) -> None:
     add_clock(parser, is_match=True)
     add_server(parser, is_private=True)
     add_json(parser)
-    parser.set_defaults(run=run)
+    keys = MatchKeys(parser, flags_only=FLAGS_ONLY)
+    parser.set_defaults(run=run, keys=keys)
+    return keys
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_init(arguments: argparse.Namespace) -> int:
+    keys: MatchKeys = arguments.keys
+    try:
+        with arguments.file.open("x", encoding="utf-8") as file:
+            file.write(keys.example())
+    except FileExistsError:
+        raise ClientError(f"{arguments.file} is there already: name another file") from None
+    except OSError as error:
+        raise ClientError(f"{arguments.file} cannot be written: {error.strerror}") from None
+    print(f"{arguments.file}: look at it, then `rummy500 match run {arguments.file}`")
+    return 0
+
+
+def run(given: argparse.Namespace) -> int:
+    keys: MatchKeys = given.keys
+    arguments = keys.filled(given, given.file)
     specs = read_bots(arguments.bot)
     plan = MatchPlan(
         rules=read_rules(arguments),
@@ -86,19 +117,13 @@ def run(arguments: argparse.Namespace) -> int:
     if seed is not None:
         plan.seed = seed
     make_directory(arguments.records)
-    line = ProgressLine()
-
-    def tell(sentence: str) -> None:
-        line.clear()
-        print(f"rummy500: {sentence}", file=sys.stderr, flush=True)
-
-    progress = Progress(show=lambda match: line.show(progress_text(match)), tell=tell)
+    view = open_view()
     with server_or_private(arguments) as connection:
         try:
-            with MatchRunner(connection, specs, progress) as runner:
+            with MatchRunner(connection, specs, view) as runner:
                 match = runner.run(plan)
         finally:
-            line.clear()
+            view.close()
         records, problem = None, ""
         try:
             if match.games_finished:
@@ -109,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             _show(match, records=records, is_json=arguments.json)
     if problem:
-        tell(f"NO FAIR DEALS: {problem}")
+        view.tell(f"NO FAIR DEALS: {problem}")
     return 0 if is_complete(match) and not problem else 1
 
 
@@ -166,4 +191,29 @@ def run_records(arguments: argparse.Namespace) -> int:
     with connect(arguments) as connection:
         fetch_records(connection, GetRecordRequest(match=arguments.match), path)
     print(json.dumps({"records": str(path)}) if arguments.json else f"records: {path}")
+    return 0
+
+
+def run_watch(arguments: argparse.Namespace) -> int:
+    view = open_view()
+    with connect(arguments) as connection:
+        match = Match()
+        try:
+            for match in follow(connection, arguments.match):
+                if arguments.json:
+                    print_json(match)
+                else:
+                    view.show(match)
+        finally:
+            view.close()
+    if not arguments.json:
+        _show(match, records=None, is_json=False)
+    return 0 if is_complete(match) else 1
+
+
+def run_cancel(arguments: argparse.Namespace) -> int:
+    with connect(arguments) as connection:
+        request = CancelMatchRequest(match=arguments.match)
+        match = connection.ask(connection.matches.CancelMatch, request).match
+    _show(match, records=None, is_json=arguments.json)
     return 0
