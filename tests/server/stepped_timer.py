@@ -15,6 +15,11 @@ class SteppedHandle:
 
     def cancel(self) -> None:
         self.is_cancelled = True
+        self.callback = _nothing  # as the loop's: what it would have called is not kept for it
+
+
+def _nothing() -> None:
+    """What is cancelled does."""
 
 
 class SteppedTimer:

@@ -50,7 +50,7 @@ def actions_from(messages: Sequence[action_pb2.Action], rules: Rules) -> list[Ac
         try:
             actions.append(action_from(message, rules, f"actions[{index}]"))
         except Refused as refused:
-            actions.append(refused)
+            actions.append(refused.with_traceback(None))
     return actions
 
 

@@ -6,6 +6,7 @@ import inspect
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import nullcontext
+from traceback import clear_frames
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -124,7 +125,16 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
         return name
 
     async def _refuse(self, error: Exception, request: Any, method: str, context: _Context) -> None:
-        """Ends the call with the status of the error. What no caller can cause is ours: logged, and INTERNAL."""
+        """Ends the call with the status of the error. gRPC keeps the error, and its frames hold the table: without an
+        end to that the table of every refused call would wait for the collector."""
+        try:
+            await self._end(error, request, method, context)
+        finally:
+            clear_frames(error.__traceback__)
+            error.__traceback__ = error.__cause__ = error.__context__ = None
+
+    async def _end(self, error: Exception, request: Any, method: str, context: _Context) -> None:
+        """What no caller can cause is ours: logged, and INTERNAL."""
         if isinstance(error, grpc.aio.AbortError):
             raise error
         if isinstance(error, VariantError):

@@ -65,7 +65,7 @@ class Keeper:
         limit_ms = table.creation.clock.decision_ms or ceiling_ms
         self.clock = TurnClock(limit_ms, self.overtime.time_is_over, timer)
         self.window = PollWindow(self, timer)
-        self.scribe = Scribe(table.name, commits, written=written, on_durable=self._publish, on_lost=self._lost)
+        self.scribe = Scribe(self, commits, written=written)
         self._end_is_told = table.is_over
         self.is_halted = False
 
@@ -102,7 +102,8 @@ class Keeper:
         for index, action in enumerate(actions):
             try:
                 events = self._apply(seat, action, spent_ms=0 if index else spent)
-            except Refused as refused:
+            except Refused as caught:
+                refused = caught.with_traceback(None)  # it is kept, and its frames would hold the table
                 self.tally.refused_actions[refused.code] += 1
                 self.refuse(seat, refused)
                 return Acting(index, Stop.REFUSED, before, self.table.sequence, refused)
@@ -151,7 +152,7 @@ class Keeper:
         """A table that was folded goes on."""
         self.bots.wake()
         if self.scribe.is_durable:
-            self._publish()
+            self.publish()
 
     def halt(self) -> None:
         """The server stops: nothing happens here by itself any more."""
@@ -281,7 +282,7 @@ class Keeper:
         try:
             return self.enter(entry)
         except (Refused, VariantError) as expected:
-            error: Exception = expected
+            error: Exception = expected.with_traceback(None)
         except Exception as mistake:
             log.exception("table.faulted", table=self.table.name, entry=type(entry).__name__)
             error = mistake
@@ -294,7 +295,7 @@ class Keeper:
             except Refused:
                 raise
             except Exception as again:
-                error = again
+                error = again.with_traceback(None)
                 self._fold_again()
         raise self.broken(error)
 
@@ -315,7 +316,7 @@ class Keeper:
 
     # --- going public
 
-    def _publish(self) -> None:
+    def publish(self) -> None:
         """All is durable: the seats that are asked are asked now, and everybody is shown."""
         table, sequence = self.table, self.table.sequence
         asked, banks, deadline = table.to_act(), table.banks, self.window.opened() if table.is_polled else None
@@ -328,13 +329,15 @@ class Keeper:
         self._notify()
         if table.is_over:
             self.window.release()
+            self.window.stop()
             tellers, self.after_over = self.after_over, []
             for tell in tellers:
                 tell(self)
         elif any(self.bots.plays(seat) for seat in asked):
             self._loop.call_soon(self.bots.play_on, context=Context())
 
-    def _lost(self) -> None:
+    def tell_lost(self) -> None:
+        """The journal did not keep what was played here."""
         self.clock.stop()
         self.window.stop()
         self._notify()

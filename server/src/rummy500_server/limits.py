@@ -10,11 +10,14 @@ from contextlib import contextmanager, suppress
 
 from rummy500_server.status import Failure, Reason
 
-REMEMBERED_BUCKETS = 10_000
+FEWEST_BUCKETS = 1_000
+"""Full ones, which allow what a new one does, are forgotten when there are so many, and twice what was left then."""
 
 
 class Bucket:
     """Allows `rate` a second on average and as many at once."""
+
+    __slots__ = ("_at", "_left", "_now", "rate")
 
     def __init__(self, rate: int, now: Callable[[], float] = time.monotonic) -> None:
         self.rate = rate
@@ -43,6 +46,7 @@ class Usage:
     def __init__(self, *, requests_per_second: int, streams: int, now: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._most_streams, self._now = requests_per_second, streams, now
         self._buckets: dict[str, Bucket] = {}
+        self._most_buckets = FEWEST_BUCKETS
         self._streams: Counter[str] = Counter()
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -51,8 +55,9 @@ class Usage:
         """Counts a request. Raises Failure TOO_MANY_REQUESTS."""
         bucket = self._buckets.get(principal)
         if bucket is None:
-            if len(self._buckets) >= REMEMBERED_BUCKETS:
+            if len(self._buckets) >= self._most_buckets:
                 self._buckets = {name: each for name, each in self._buckets.items() if not each.is_full}
+                self._most_buckets = max(FEWEST_BUCKETS, 2 * len(self._buckets))
             bucket = self._buckets[principal] = Bucket(self._rate, self._now)
         wait = bucket.wait_for()
         if wait:

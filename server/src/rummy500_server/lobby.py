@@ -38,8 +38,9 @@ log = structlog.stdlib.get_logger("rummy500")
 TABLE, OPEN_TABLE, BROKEN_TABLE = "table", "open_table", "broken_table"
 """Kinds of documents: what a table is made of; the names of tables that are not over; why a table ended that could not
 be folded any more."""
-KEPT_WHEN_OVER = 256
-"""Tables that stay in memory after their end, the oldest going first; others are folded again when asked for."""
+KEPT_WHEN_OVER = 32
+"""Tables that are over and stay in memory, about 85 KB each; those that nobody asked for longest go first, and are
+folded again when somebody does."""
 
 FOLD_AGAIN_AFTER = 1.0
 """Seconds after a failure of the journal."""
@@ -91,6 +92,7 @@ class Lobby:
         self._folding: dict[str, asyncio.Task[Keeper]] = {}
         self._broken: dict[str, str] = {}
         self._over: dict[str, None] = {}
+        """The tables in memory that are over, the one that was asked for last at the end."""
         self._unfinished: dict[str, str] = {}
         """The owner of each table that is not over, in memory or not; empty: a match's."""
         self._closings: dict[str, Handle] = {}
@@ -165,6 +167,8 @@ class Lobby:
         """Raises Failure NO_SUCH_TABLE, or TABLE_BROKEN when it cannot be folded any more."""
         keeper = self._keepers.get(name)
         if keeper is not None and not keeper.is_lost:
+            if name in self._over:
+                self._over[name] = self._over.pop(name)
             return keeper
         if name in self._broken:
             raise Failure(Reason.TABLE_BROKEN, self._broken[name])

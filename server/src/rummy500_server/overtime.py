@@ -10,6 +10,7 @@ from rummy500_engine.terms import VariantError
 from rummy500_server.clock_terms import WhenLate
 from rummy500_server.entries import Acted, Clocked, Returned, SeatKind, TakenOver
 from rummy500_server.finishing import MOST_STEPS, finishing_action
+from rummy500_server.part import Part
 from rummy500_server.results import Termination
 from rummy500_server.status import Failure
 from rummy500_server.table_events import ClockReason
@@ -26,17 +27,19 @@ _FORFEIT_FOR = {
 }
 
 
-class Overtime:
-    """`keeper` is whose table it is. A game in which no player acts for `ceiling_ms` is closed."""
+class Overtime(Part):
+    """A game in which no player acts for `ceiling_ms` is closed."""
 
     def __init__(self, keeper: Keeper, ceiling_ms: int) -> None:
-        self._keeper = keeper
+        super().__init__(keeper)
         self._ceiling_ms = ceiling_ms
         self._silent_since: tuple[int, float] | None = None
         """The decisions that players had made when the clock acted, and since when there were no more."""
 
     def time_is_over(self) -> None:
         """Does what the table's clock is for, for every seat whose time is over."""
+        if self._is_left:
+            return
         keeper = self._keeper
         if not keeper.scribe.is_durable or keeper.table.is_over or keeper.is_lost:
             return

@@ -4,7 +4,6 @@ that nobody plays any more."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import structlog
 
@@ -14,12 +13,10 @@ from rummy500_engine.terms import VariantError
 from rummy500_engine.view import seat_view
 from rummy500_server.entries import SeatKind
 from rummy500_server.finishing import MOST_STEPS
+from rummy500_server.part import Part
 from rummy500_server.status import Failure
 from rummy500_server.table import TableState
 from rummy500_server.table_events import ClockReason
-
-if TYPE_CHECKING:
-    from rummy500_server.keeper import Keeper
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -27,12 +24,7 @@ STEPS_A_TURN = 32
 """Actions of built-in bots between two commits: others want the loop too."""
 
 
-class OwnBots:
-    """`keeper` is whose table it is."""
-
-    def __init__(self, keeper: Keeper) -> None:
-        self._keeper = keeper
-
+class OwnBots(Part):
     def wake(self) -> None:
         """Every seat that a built-in bot plays has one, with the seed that it always has there."""
         keeper = self._keeper
@@ -60,6 +52,8 @@ class OwnBots:
 
     def play_on(self) -> None:
         """The bots act, and the turns of seats that have forfeited are finished."""
+        if self._is_left:
+            return
         keeper = self._keeper
         for _ in range(STEPS_A_TURN):
             seat = next((seat for seat in keeper.table.to_act() if self.plays(seat)), None)

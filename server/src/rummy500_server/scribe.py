@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rummy500_server.commits import Commits
 from rummy500_server.journal import Append, JournalError, Write
+from rummy500_server.part import Part
+
+if TYPE_CHECKING:
+    from rummy500_server.keeper import Keeper
 
 
-class Scribe:
-    """`written` entries of the table are in the journal. `on_durable` is told when nothing is left to write."""
+class Scribe(Part):
+    """`written` entries of the table are in the journal. Its keeper publishes when nothing is left to write."""
 
-    def __init__(
-        self,
-        table: str,
-        commits: Commits,
-        *,
-        written: int,
-        on_durable: Callable[[], None],
-        on_lost: Callable[[], None],
-    ) -> None:
-        self._table = table
+    def __init__(self, keeper: Keeper, commits: Commits, *, written: int) -> None:
+        super().__init__(keeper)
+        self._table = keeper.table.name
         self._commits = commits
         self._written = written
-        self._on_durable, self._on_lost = on_durable, on_lost
         self._lines: list[bytes] = []
         self._writes: list[Write] = []
         self._in_flight = 0
@@ -66,11 +63,12 @@ class Scribe:
 
     def committed(self) -> None:
         self._in_flight -= 1
-        if self.is_durable and not self.is_lost:
-            self._on_durable()
+        if self.is_durable and not self.is_lost and not self._is_left:
+            self._keeper.publish()
 
     def lost(self, error: JournalError) -> None:
         self._in_flight -= 1
         if not self.is_lost:
             self.is_lost = True
-            self._on_lost()
+            if not self._is_left:
+                self._keeper.tell_lost()

@@ -18,6 +18,7 @@ from rummy500_engine.terms import Poll
 from rummy500_server.acting import Acting, Stop
 from rummy500_server.clock import Handle, Timer
 from rummy500_server.entries import SeatKind
+from rummy500_server.part import Part
 from rummy500_server.status import Failure, Reason
 from rummy500_server.table import Table
 
@@ -45,11 +46,10 @@ class Held:
     draws: bool
 
 
-class PollWindow:
-    """`keeper` is whose table it is."""
-
+class PollWindow(Part):
     def __init__(self, keeper: Keeper, timer: Timer) -> None:
-        self._keeper, self._timer = keeper, timer
+        super().__init__(keeper)
+        self._timer = timer
         self._key: Key | None = None
         self._closes_at = 0.0
         self._rings: Handle | None = None
@@ -91,7 +91,8 @@ class PollWindow:
 
     def _free(self) -> None:
         self._rings = None
-        self._keeper.poll_is_free()
+        if not self._is_left:
+            self._keeper.poll_is_free()
 
     # --- answers
 

@@ -46,8 +46,7 @@ LONGEST_STOP = 10.0
 
 COLLECT_AFTER = (50_000, 20, 50)
 """Objects made until the collector looks for cycles. Every look goes through all tables in memory: with the defaults
-that took a tenth of the time under load. The price: a table that is let go is a cycle, its keeper and its rooms,
-and its memory comes back only at such a look."""
+that took a tenth of the time under load. A table that is let go does not wait for it (`rummy500_server.part`)."""
 
 log = structlog.stdlib.get_logger("rummy500")
 
