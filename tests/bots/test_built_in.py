@@ -22,7 +22,7 @@ from rummy500_engine.view import seat_view
 
 CATALOG = Catalog()
 LONG = os.environ.get("RUMMY500_LONG") == "1"
-ROUNDS = 1_000 if LONG else 80
+ROUNDS = 1_000 if LONG else 30
 
 
 def rules_for(players: int, variants: tuple[str, ...] = (), **options: object) -> Rules:
@@ -60,8 +60,8 @@ def test_bots_play_whole_games_to_the_target(players: int) -> None:
 def test_bots_play_at_tables_whose_variants_they_do_not_know(preset: str, players: int) -> None:
     low, high = next(each.preset.players for each in CATALOG.presets() if each.name == preset)
     rules = CATALOG.rules(preset, players=min(max(players, low), high))
-    for number in range(ROUNDS // 10):
-        names = ["easy", "random"] * 4
+    for number in range(ROUNDS // 5):
+        names = ["easy", "normal", "random"] * 3
         bots = [built_in(names[seat], seed=number + seat) for seat in range(rules.players)]
         game = play_game(Game(rules, single_round=True), bots, seed=seed_for(b"presets", number))
 
@@ -71,8 +71,8 @@ def test_bots_play_at_tables_whose_variants_they_do_not_know(preset: str, player
 @pytest.mark.parametrize("variant", [each.name for each in CATALOG.variants() if each.name != "classic"])
 def test_bots_play_with_any_variant(variant: str) -> None:
     rules = rules_for(4, (variant,))
-    for number in range(ROUNDS // 10):
-        bots = [built_in(name, seed=number) for name in ("easy", "random", "random", "easy")]
+    for number in range(ROUNDS // 5):
+        bots = [built_in(name, seed=number) for name in ("normal", "random", "normal", "easy")]
         game = play_game(Game(rules, single_round=True), bots, seed=seed_for(b"variants", number))
 
         assert game.rounds_played == 1
@@ -203,8 +203,8 @@ def test_easy_declines_the_pile_when_the_stock_is_empty() -> None:
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("grandmaster", "there is no built-in bot 'grandmaster'; there are easy, random"),
-        ("", "there is no built-in bot ''; there are easy, random"),
+        ("grandmaster", "there is no built-in bot 'grandmaster'; there are easy, normal, random"),
+        ("", "there is no built-in bot ''; there are easy, normal, random"),
         ("easy,level=3", "the bot easy has no setting 'level'; it has none"),
         ("random,luck=1", "the bot random has no setting 'luck'; it has seed"),
         ("random,seed=-1", "the setting seed of the bot random is '-1'"),

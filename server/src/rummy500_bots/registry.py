@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from rummy500_bots.decision import Bot
 from rummy500_bots.easy import EasyBot
+from rummy500_bots.judgement import Style
+from rummy500_bots.normal import NormalBot
 from rummy500_bots.random_play import RandomBot
 
 SEEDS = 1 << 64
@@ -71,11 +73,21 @@ def _easy(seed: int, settings: Mapping[str, int]) -> Bot:
     return EasyBot()
 
 
+def _normal(seed: int, settings: Mapping[str, int]) -> Bot:
+    return NormalBot(Style())
+
+
 _KINDS = (
     BotKind(
         "easy",
         "Draws from the stock, melds and lays off at once what it can, throws its highest loose card.",
         _easy,
+        deterministic=True,
+    ),
+    BotKind(
+        "normal",
+        "Takes useful cards from the pile, lays what it can, and throws what others can least use.",
+        _normal,
         deterministic=True,
     ),
     BotKind(

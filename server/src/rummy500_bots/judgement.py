@@ -1,0 +1,199 @@
+"""What a hand is worth: the points that it can lay now, what its cards may still become, and what they cost if caught.
+
+A card that is left goes with others of its hand: each pair lacks one card of a meld, and that card comes with a chance
+that follows from where it is (unseen, in the pile, known in another hand) and from how much of the stock is left. All
+counts are on masks and cost microseconds, for rollouts ask for them thousands of times a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rummy500_bots.covers import covers_of
+from rummy500_bots.trios import trios_of
+from rummy500_engine.cards import DISTINCT, JOKER, JOKER_BIT, NATURALS, Card, Mask, cards_of, hand_of, less
+from rummy500_engine.finish import reachable
+from rummy500_engine.round import Round
+from rummy500_engine.rules import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a player weighs things."""
+
+    chance: float = 0.7
+    """Of an unseen card that is drawn by somebody: the part that comes to this hand."""
+    pile_chance: float = 1.0
+    """Of a card in the pile, in parts of the chance of an unseen one."""
+    known_chance: float = 0.3
+    """Of a card known to be in another hand, in parts of the chance of an unseen one."""
+    turns: float = 1.3
+    """Turns that a player needs for each card of its hand before the round ends."""
+    lone: float = 0.5
+    """What a card without a partner may become, in parts of what its live neighbours would make of it."""
+    denial: float = 0.25
+    """What a card taken from the pile is worth because no other player has it, in parts of its points."""
+    draw: float = 6.0
+    """What the unknown card of the stock is worth, in points."""
+    danger: float = 1.2
+    """What a discard gives away, in parts of the points that others would make of it."""
+
+
+class Prospect(NamedTuple):
+    """What the seat sees that bears on its hand: `live` masks the faces that may still come from the stock or from
+    hands, `pile` and `known` those that lie in the pile and those that other hands are known to hold; `chance` is that
+    of one unseen card to come to this hand; `theirs` that of one to be in another hand."""
+
+    live: Mask
+    pile: Mask
+    known: Mask
+    chance: float
+    theirs: float
+
+
+class Loose(NamedTuple):
+    """Cards left of a hand: by card the chance that it is never laid, and the pairs among them that lack one card with
+    the chance that none comes."""
+
+    misses: dict[Card, float]
+    pairs: list[tuple[Card, Card, float]]
+
+
+class Judge:
+    """Weighs hands at one table in one style. It reads nothing of a round that the seat does not see."""
+
+    def __init__(self, rules: Rules, style: Style) -> None:
+        self.rules, self.style = rules, style
+        self.covers, self.trios = covers_of(rules), trios_of(rules)
+        self._pack = hand_of(rules.pack)
+
+    def prospect(self, round: Round, seat: int) -> Prospect:
+        rules, style = self.rules, self.style
+        seen, others, held, fewest = round.hands[seat], 0, 0, len(rules.pack)
+        for other, known in enumerate(round.known):
+            if other != seat:
+                others |= known & DISTINCT
+                cards = round.hands[other].bit_count()
+                held += cards
+                if rules.sides[other] != rules.sides[seat] and cards < fewest:
+                    fewest = cards
+        pile = 0
+        for card in round.pile:
+            pile |= 1 << card
+        if rules.twins:
+            live = self._live_of_twins(round, seat)
+        else:
+            for meld in round.melds:
+                for placed in meld.placed:
+                    seen |= 1 << placed.card
+            live = NATURALS & ~(seen | pile | others)
+        unseen = max(1, len(round.stock) + held)
+        drawn = min(len(round.stock), rules.players * style.turns * fewest)
+        return Prospect(live, pile, others, style.chance * drawn / unseen, held / unseen)
+
+    def _live_of_twins(self, round: Round, seat: int) -> Mask:
+        """The faces of which the seat does not see every copy."""
+        live = less(self._pack, round.hands[seat])
+        for other, known in enumerate(round.known):
+            if other != seat:
+                live = less(live, known)
+        live = less(live, hand_of(round.pile))
+        return less(live, hand_of([placed.card for meld in round.melds for placed in meld.placed])) & NATURALS
+
+    # --- what can be laid now
+
+    def laid(self, round: Round, seat: int, hand: Mask) -> tuple[int, Mask]:
+        """About the most points that the hand can lay at once, by melds and then lay-offs, and what is left of it."""
+        points, used = self.covers.best(hand)
+        left = less(hand, used) if used else hand
+        if left & round.fits:
+            fitting = reachable(self.rules, seat, left & DISTINCT, round.melds)
+            if fitting:
+                placed = self.rules.placed_points
+                for card in cards_of(fitting):
+                    points += placed[card]
+                left = less(left, fitting)
+        return points, left
+
+    # --- what is left
+
+    def worth(self, left: Mask, prospect: Prospect) -> float:
+        """Points that the cards left will bring, less what they cost if they are caught, as expected."""
+        held, placed = self.rules.held_points, self.rules.placed_points
+        total = 0.0
+        for card, miss in self.loose(left, prospect).misses.items():
+            total += placed[card] * (1 - miss) - held[card] * miss
+        if left & JOKER_BIT:
+            total += self.joker_worth(prospect)
+        return total
+
+    def joker_worth(self, prospect: Prospect) -> float:
+        return min(1.0, 0.5 + prospect.chance) * self.rules.placed_points[JOKER]
+
+    def worth_without(self, hand: Mask, cards: Sequence[Card], prospect: Prospect) -> list[float]:
+        """For each card the worth of the hand without it."""
+        held, placed = self.rules.held_points, self.rules.placed_points
+        misses, pairs = self.loose(hand, prospect)
+        worth = {card: placed[card] * (1 - miss) - held[card] * miss for card, miss in misses.items()}
+        total = sum(worth.values())
+        for one, other, miss in pairs:
+            worth[one] += (placed[other] + held[other]) * misses[other] * (1 / miss - 1)
+            worth[other] += (placed[one] + held[one]) * misses[one] * (1 / miss - 1)
+        return [total - (self.joker_worth(prospect) if card == JOKER else worth[card]) for card in cards]
+
+    def loose(self, left: Mask, prospect: Prospect) -> Loose:
+        live, pile, known, chance, _ = prospect
+        style = self.style
+        near = live | pile
+        alone = 1 - style.lone * chance * chance
+        miss_live, miss_pile = 1 - chance, 1 - chance * style.pile_chance
+        miss_known = 1 - chance * style.known_chance
+        others, partners = self.trios.others, self.trios.pairs
+        misses: dict[Card, float] = {}
+        pairs: list[tuple[Card, Card, float]] = []
+        rest = left & NATURALS
+        while rest:
+            bit = rest & -rest
+            rest ^= bit
+            card = bit.bit_length() - 1
+            ways = 0
+            for two in others[card]:
+                if near & two == two:
+                    ways += 1
+            misses[card] = alone**ways
+            for partner, outs in partners[card]:
+                if rest >> partner & 1:
+                    miss = miss_live ** (outs & live).bit_count()
+                    if outs & pile:
+                        miss *= miss_pile ** (outs & pile).bit_count()
+                    if outs & known:
+                        miss *= miss_known ** (outs & known).bit_count()
+                    if miss < 1:
+                        pairs.append((card, partner, miss))
+        for one, other, miss in pairs:
+            misses[one] *= miss
+            misses[other] *= miss
+        return Loose(misses, pairs)
+
+    # --- what a discard gives away
+
+    def danger(self, round: Round, card: Card, prospect: Prospect) -> float:
+        """Points that others would make of this discard."""
+        rules = self.rules
+        if card == JOKER:
+            return 2.0 * rules.placed_points[JOKER]
+        points = rules.placed_points[card]
+        if round.fits >> card & 1 and not rules.own_melds_only:
+            return float(points)
+        known, chance = prospect.known, prospect.theirs
+        theirs = known | prospect.live
+        safe = 1.0
+        for two in self.trios.others[card]:
+            if theirs & two == two:
+                unsure = (two & ~known).bit_count()
+                if not unsure:
+                    return 3.0 * points
+                safe *= 1 - (chance if unsure == 1 else chance * chance)
+        return 3.0 * points * (1 - safe)
