@@ -1,7 +1,7 @@
 """A round as a view shows it, with a guess of what the viewer may not see: what a bot that looks ahead plays on.
 
-The round is complete, so the engine plays on from it as from any other. What its seat may do in it is what the view lists,
-but where a variant keeps a state that it does not show.
+The round is complete, so the engine plays on from it as from any other. What its seat may do in it is what the view
+lists, but where a variant keeps a state that it does not show.
 """
 
 from __future__ import annotations
