@@ -46,6 +46,7 @@ class StreamBot:
         self.over: dict[str, play_service_pb2.GameOver] = {}
         self.asked = 0
         self.welcome = asyncio.Event()
+        self._playing: asyncio.Task[None] | None = None
         stub = play_service_pb2_grpc.PlayServiceStub(channel)
         self._call = stub.Play(metadata=bearer(f"the-token-of-{name:0>16}"))
 
@@ -69,6 +70,19 @@ class StreamBot:
             if answers.decisions:
                 await self._call.write(answers)
 
+    def begin(self) -> asyncio.Task[None]:
+        self._playing = asyncio.create_task(self.play())
+        return self._playing
+
+    async def ended(self) -> grpc.aio.AioRpcError:
+        """With what its stream ended."""
+        assert self._playing is not None
+        try:
+            await asyncio.wait_for(asyncio.shield(self._playing), 20)
+        except grpc.aio.AioRpcError as error:
+            return error
+        raise AssertionError("the stream ended without an error")
+
     def hang_up(self) -> None:
         self._call.cancel()
 
@@ -77,7 +91,7 @@ class StreamBot:
 async def stream_bot(channel: grpc.aio.Channel, name: str, answer: Answer = plain) -> AsyncIterator[StreamBot]:
     """A bot that is connected and plays by itself."""
     bot = StreamBot(channel, name, answer)
-    playing = asyncio.create_task(bot.play())
+    playing = bot.begin()
     try:
         await asyncio.wait_for(bot.welcome.wait(), 10)
         yield bot

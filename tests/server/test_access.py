@@ -108,6 +108,7 @@ def request_of(method: str, place: Place) -> Message:
         "ListMatches": matches.ListMatchesRequest(),
         "WatchMatch": matches.WatchMatchRequest(match=place.match),
         "CancelMatch": matches.CancelMatchRequest(match=place.match),
+        "PauseMatch": matches.PauseMatchRequest(match=place.match),
         "ReportBot": matches.ReportBotRequest(match=place.match, report=report),
         "ListGames": matches.ListGamesRequest(table=place.table),
         "GetRecord": matches.GetRecordRequest(record=place.table),

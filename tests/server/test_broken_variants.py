@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,10 +13,12 @@ import grpc
 import pytest
 from tests.server.at_table import OWNER, Client, refused
 from tests.server.running import ServerProcess, bearer, channel_to, server_process
+from tests.server.test_matches import builtin, plan, watched
 from tests.variants.test_installed import install
 
-from rummy500.v1 import result_pb2, rules_pb2, rules_service_pb2, table_pb2
+from rummy500.v1 import match_pb2, match_service_pb2, result_pb2, rules_pb2, rules_service_pb2, table_pb2
 from rummy500.v1 import table_service_pb2 as pb
+from rummy500.v1.match_service_pb2_grpc import MatchServiceStub
 from rummy500.v1.rules_service_pb2_grpc import RulesServiceStub
 from rummy500_server.watchdog import EXIT_STATUS
 
@@ -159,3 +162,40 @@ async def test_one_that_is_half_uninstalled_is_named_and_its_tables_end(tmp_path
             listed = await RulesServiceStub(channel).ListVariants(rules_service_pb2.ListVariantsRequest(page_size=100))
     (problem,) = [variant.problem for variant in listed.variants if variant.name == "broken"]
     assert "cannot be loaded" in problem
+
+
+FLAKY = """with open({file!r}, "a") as file:
+        file.write("x")
+        if file.tell() in {times}:
+            raise KeyError("oops")"""
+
+
+async def play_match(channel: grpc.aio.Channel) -> match_pb2.Match:
+    matches = MatchServiceStub(channel)
+    wanted = plan(builtin("easy"), builtin("random"), deals=2, rules=rules_pb2.RulesChoice(variants=["broken"]))
+    made = await matches.CreateMatch(match_service_pb2.CreateMatchRequest(plan=wanted), metadata=bearer(OWNER))
+    return await watched(matches, made.match.name)
+
+
+async def test_a_match_plays_games_again_in_which_one_was_at_fault(tmp_path: Path, site: Path) -> None:
+    install_broken(site, VETO, "return None")
+    async with serving(tmp_path) as (server, _), channel_to(server.address) as channel:
+        expected = await play_match(channel)
+    install_broken(site, VETO, FLAKY.format(file=str(tmp_path / "calls"), times="(30, 400)"))
+    async with server_process(tmp_path / "flaky.db") as server, channel_to(server.address) as channel:
+        match = await play_match(channel)
+    assert (match.state, match.games_again) == (match_pb2.MATCH_STATE_FINISHED, 2)
+    for found, other in zip(match.results, expected.results, strict=True):
+        found.ClearField("charged_ms")
+        other.ClearField("charged_ms")
+        assert found == other
+
+
+async def test_a_match_that_one_breaks_again_and_again_fails_and_says_why(tmp_path: Path, site: Path) -> None:
+    install_broken(site, VETO, "raise KeyError('oops')")
+    async with serving(tmp_path) as (server, _), channel_to(server.address) as channel:
+        match = await play_match(channel)
+    assert match.state == match_pb2.MATCH_STATE_FAILED
+    assert re.match(r"the server was at fault 3 times in game m-[0-9a-f]+\.0\.[01]: ", match.sentence)
+    assert "rummy500_veto" in match.sentence
+    assert match.results[0].rounds == 0

@@ -22,9 +22,8 @@ from rummy500.v1 import match_service_pb2 as pb
 from rummy500_arena.verification import records_in, verify
 from rummy500_catalog import Catalog, installed
 from rummy500_catalog.offers import VARIANTS
-from rummy500_server import match as match_room
 from rummy500_server.app import App
-from rummy500_server.match import MatchDocument
+from rummy500_server.match_document import MatchDocument
 from rummy500_server.matches import MATCH
 from rummy500_server.settings import Settings
 from rummy500_server.stalled import Stall, Stalls
@@ -122,10 +121,7 @@ async def test_a_bot_that_fails_costs_its_own_seat(
     assert await all_hold(matches, match) == games
 
 
-async def test_a_bot_that_hangs_up_in_mid_match_forfeits_the_rest(
-    matches: Any, channel: grpc.aio.Channel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(match_room, "RETURN_SECONDS", 0.05)
+async def test_a_bot_that_hangs_up_in_mid_match_forfeits_the_rest(matches: Any, channel: grpc.aio.Channel) -> None:
     asked = 0
 
     def leaves(request: play_service_pb2.DecisionRequest) -> Any:
@@ -137,9 +133,8 @@ async def test_a_bot_that_hangs_up_in_mid_match_forfeits_the_rest(
         return plain(request)
 
     async with stream_bot(channel, "leaves", leaves) as bot:
-        match = await run(
-            matches, plan(connected("leaves", "leaves"), builtin("easy"), deals=6, clock=QUICK, concurrency=2)
-        )
+        bots = connected("leaves", "leaves"), builtin("easy")
+        match = await run(matches, plan(*bots, deals=6, clock=QUICK, concurrency=2, arrival_ms=1_000))
 
     assert match.state == match_pb2.MATCH_STATE_FINISHED
     assert ended(match, "leaves")["DISCONNECT"] > 0
@@ -183,9 +178,8 @@ async def test_a_bot_that_does_not_start_fails_the_match(matches: Any) -> None:
     assert answer.match.games_finished == 0
 
 
-async def test_a_bot_that_never_connects_fails_the_match(matches: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match_room, "ARRIVAL_SECONDS", 0.05)
-    match = await run(matches, plan(connected("a", "never"), builtin("easy")))
+async def test_a_bot_that_never_connects_fails_the_match(matches: Any) -> None:
+    match = await run(matches, plan(connected("a", "never"), builtin("easy"), arrival_ms=1_000))
 
     assert match.state == match_pb2.MATCH_STATE_FAILED
     assert match.sentence.startswith("not connected within ")

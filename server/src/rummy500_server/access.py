@@ -83,6 +83,7 @@ METHODS: dict[str, dict[str, Access]] = {
         "ListMatches": _LOOK,
         "WatchMatch": _LOOK,
         "CancelMatch": _MANAGE,
+        "PauseMatch": _MANAGE,
         "ReportBot": _MANAGE,
         "ListGames": _LOOK_AT_TABLE,
         "GetRecord": _LOOK_AT_TABLE,

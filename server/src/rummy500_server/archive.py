@@ -14,7 +14,7 @@ from rummy500_server.creation import Creation
 from rummy500_server.games import GAME, FinishedGame
 from rummy500_server.journal_file import JournalUnusable, sentence_of, verify_ours
 from rummy500_server.lobby import BROKEN_TABLE, OPEN_TABLE, TABLE
-from rummy500_server.match import MatchDocument
+from rummy500_server.match_document import MatchDocument
 from rummy500_server.matches import MATCH
 
 _ACTIONS = (b"act\t", b"clock\t")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from rummy500_server.entries import SeatKind
 from rummy500_server.keeper import Keeper
@@ -22,6 +22,8 @@ class Connected:
         self._expected: dict[str, frozenset[str]] = {}
         """By match: the digests of its bots' tokens."""
         self._arrivals: dict[str, list[asyncio.Future[PlayStream]]] = {}
+        self._last_sent: dict[str, tuple[str, str]] = {}
+        """By name: the digest and the last decision of a match's bot whose stream has ended."""
 
     def named(self, name: str) -> PlayStream | None:
         return self._by_name.get(name)
@@ -34,7 +36,15 @@ class Connected:
         self._expected[match] = frozenset(whos)
 
     def expect_no_more(self, match: str) -> None:
-        self._expected.pop(match, None)
+        whos = self._expected.pop(match, frozenset())
+        self._last_sent = {name: last for name, last in self._last_sent.items() if last[0] not in whos}
+
+    def dismiss(self, name: str, whos: Collection[str]) -> None:
+        """Ends the stream of that name, if its token is one of these: the program behind it is not there any more."""
+        stream = self._by_name.get(name)
+        if stream is not None and stream.who in whos:
+            stream.fail(Failure(Reason.STREAM_REPLACED, "the match's runner has begun anew, or says that it is gone"))
+            self.leave(stream)
 
     def is_expected(self, who: str) -> bool:
         """Whether the token of that digest is that of a match's bot, or of a seat at a table that is not over."""
@@ -73,8 +83,15 @@ class Connected:
             if not arrival.done():
                 arrival.set_result(stream)
 
+    def last_sent(self, name: str) -> str:
+        """The last decision of the bot of a match that has that name, as JSON; empty: there is none."""
+        stream = self._by_name.get(name)
+        return stream.last_sent if stream is not None else self._last_sent.get(name, ("", ""))[1]
+
     def leave(self, stream: PlayStream) -> None:
         stream.unlink_all()
+        if any(stream.who in whos for whos in self._expected.values()):
+            self._last_sent[stream.name] = stream.who, stream.last_sent
         if self._by_who.get(stream.who) is stream:
             del self._by_who[stream.who]
         if self._by_name.get(stream.name) is stream:

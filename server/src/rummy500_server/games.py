@@ -116,7 +116,7 @@ class Games:
             self._of_match.setdefault(game.match, {})[game.record] = game
 
     def _keep(self, keeper: Keeper) -> Sequence[Write]:
-        game = finished_game(keeper, finished_ms=round(time.time() * 1000))
+        game = None if _is_played_again(keeper) else finished_game(keeper, finished_ms=round(time.time() * 1000))
         if game is None:
             return ()
         self._ending[keeper.table.name] = game
@@ -195,6 +195,13 @@ def finished_game(keeper: Keeper, *, finished_ms: int) -> FinishedGame | None:
         secret=creation.secret.hex() if creation.is_fair else "",
         commitment=table.committed_to(THE_TABLE).hex(),
     )
+
+
+def _is_played_again(keeper: Keeper) -> bool:
+    """Whether a match plays the game once more: it was broken off, or the server was at fault."""
+    assert keeper.table.result is not None
+    is_fault = keeper.table.result.termination is Termination.SERVER_FAULT
+    return keeper.is_void or (is_fault and bool(keeper.table.creation.match))
 
 
 def _is_abandoned(result: GameResult) -> bool:

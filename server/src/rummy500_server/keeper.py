@@ -68,6 +68,8 @@ class Keeper:
         self.scribe = Scribe(self, commits, written=written)
         self._end_is_told = table.is_over
         self.is_halted = False
+        self.is_void = False
+        """The game is played again at another table: of this one none is kept."""
 
     @property
     def is_lost(self) -> bool:

@@ -1,105 +1,35 @@
-"""One match: what the journal keeps of it, and how it is played, game by game."""
+"""One match as it is played, game by game."""
 
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import json
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from enum import Enum
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
 import structlog
 
 from rummy500_arena.plan import PlannedGame, Unit
 from rummy500_arena.statistics import MatchStatistics
-from rummy500_server import seating
+from rummy500_server.attendance import Attendance
 from rummy500_server.connected import Connected
-from rummy500_server.entries import SeatKind
 from rummy500_server.games import Effort, FinishedGame, place_in_match, record_name
-from rummy500_server.identity import digest_of
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby, Wish
-from rummy500_server.match_plan import MatchSpec
+from rummy500_server.match_document import MatchDocument, MatchState, Report
 from rummy500_server.results import Termination
+from rummy500_server.roster import STRIKES, Roster
 from rummy500_server.status import Failure
+from rummy500_server.table import TableState
 
 log = structlog.stdlib.get_logger("rummy500")
 
 MOST_REPORTS = 64
-ARRIVAL_SECONDS = 30.0
-"""How long a match waits for its bots to connect at all."""
-RETURN_SECONDS = 30.0
-"""How long a running match waits for a bot that is gone, or not back after a restart, before it forfeits its games."""
+MOST_FAULTS = 3
+"""So many times the server may be at fault in one game before the match fails."""
 BUSY_SECONDS = 1.0
 """When a match looks again whether a bot that plays too many games has room."""
-
-
-class MatchState(Enum):
-    """The names are those of the contract."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    FINISHED = "finished"
-    CANCELLED = "cancelled"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What was reported about a bot's program. `seating` None: about all of them."""
-
-    bot: str
-    kind: Termination
-    stderr_tail: str
-    exit_code: int | None = None
-    seating: int | None = None
-
-
-@dataclass(slots=True)
-class MatchDocument:
-    """What the journal keeps. `owner` is the digest of the owner's token, `digest` that of the full rules."""
-
-    name: str
-    owner: str
-    spec: MatchSpec
-    digest: str
-    created_ms: int
-    state: MatchState = MatchState.WAITING
-    sentence: str = ""
-    finished_ms: int = 0
-    reports: list[Report] = field(default_factory=list)
-    bots: tuple[str, ...] = ()
-    """The digests of the tokens that its client made for connected bots."""
-
-    @property
-    def is_over(self) -> bool:
-        return self.state not in (MatchState.WAITING, MatchState.RUNNING)
-
-    def to_json(self) -> bytes:
-        values: dict[str, Any] = {
-            "name": self.name,
-            "owner": self.owner,
-            "spec": self.spec.to_json(),
-            "digest": self.digest,
-            "created_ms": self.created_ms,
-            "state": self.state.name,
-            "sentence": self.sentence,
-            "finished_ms": self.finished_ms,
-            "reports": [{**asdict(report), "kind": report.kind.name} for report in self.reports],
-            "bots": self.bots,
-        }
-        return json.dumps(values, separators=(",", ":")).encode()
-
-    @classmethod
-    def from_json(cls, text: bytes) -> MatchDocument:
-        values = json.loads(text)
-        reports = [Report(**{**report, "kind": Termination[report["kind"]]}) for report in values["reports"]]
-        spec, state = MatchSpec.from_json(values["spec"]), MatchState[values["state"]]
-        bots = tuple(values.get("bots", ()))
-        return cls(**{**values, "spec": spec, "state": state, "reports": reports, "bots": bots})
 
 
 class Match:
@@ -123,10 +53,12 @@ class Match:
         self._done: set[int] = set()
         self._open: dict[int, Keeper] = {}
         self._next = 0
-        self._gone: dict[str, Termination] = {}
-        """Streams that are not waited for any more, and why their bots forfeit."""
-        self._waiting_for: dict[str, asyncio.Task[None]] = {}
-        self._arrival: asyncio.Task[None] | None = None
+        self._roster = Roster(document, connected, look=self._pump)
+        self._attendance = Attendance(lobby.timer, on_lapse=self._lapsed)
+        self._has_begun = False
+        """In this process."""
+        self._begun_lost: set[int] = set()
+        """Open games that a bot forfeited before they began."""
         self._again: asyncio.TimerHandle | None = None
         self._watchers: list[asyncio.Future[None]] = []
         self.is_revealed = document.is_over
@@ -137,6 +69,10 @@ class Match:
     @property
     def name(self) -> str:
         return self.document.name
+
+    @property
+    def games_open(self) -> int:
+        return len(self._open)
 
     @property
     def is_over(self) -> bool:
@@ -159,14 +95,21 @@ class Match:
     # --- what becomes of it
 
     def begin(self) -> None:
-        """Waits for the bots, then plays; after a restart it goes on."""
-        if self.document.state is MatchState.RUNNING:
+        """Waits for the bots, then plays; after a restart it goes on. An attended match waits for its runner first, and
+        plays the games anew that were open: whatever its bots remembered may be gone."""
+        self._has_begun = True
+        if self.spec.attended:
+            self._break_off("the server was started anew")
+            if self.document.state is MatchState.RUNNING:
+                self.document.state = MatchState.WAITING
+            self._attendance.await_runner()
+        elif self.document.state is MatchState.RUNNING:
             self._pump()
-        elif self._arrival is None:
-            self._arrival = asyncio.create_task(self._wait_for_all(), context=contextvars.Context())
+        else:
+            self._roster.wait_for_all(self._arrived)
 
-    def count(self, game: FinishedGame) -> None:
-        """A game of this match is over."""
+    def count(self, game: FinishedGame, *, is_new: bool = True) -> None:
+        """A game of this match is over. `is_new` False: it was before the server started."""
         index = self._index(game.record)
         self._open.pop(index, None)
         if index in self._done:
@@ -182,24 +125,72 @@ class Match:
                 before.refusals + effort.refusals,
                 before.charged_ms + effort.charged_ms,
             )
+        at_fault, why = game.score.at_fault, game.result.termination
+        if is_new and at_fault is not None and why in STRIKES and index not in self._begun_lost:
+            self._roster.strike(planned.seats[at_fault], why)
+            self._keep(self)
+        self._begun_lost.discard(index)
         self._changed()
         if not self.is_over:
             asyncio.get_running_loop().call_soon(self._pump)
 
     def adopt(self, keeper: Keeper) -> None:
         """A table of this match is in memory and not over."""
+        index = self._index(keeper.table.creation.record)
         if self.is_over:
             keeper.close(Termination.CANCELLED, "its match is over")
-        else:
-            self._open[self._index(keeper.table.creation.record)] = keeper
+            return
+        was_folded = keeper.table.state is not TableState.OPEN
+        if was_folded and self.spec.attended and self._has_begun:  # the journal had lost a part of it
+            if index in self._open and self._open[index].table.name == keeper.table.name:
+                self._play_again(index)
+            self._void(keeper, "the journal could not be written")
+            self._look_again()
+            return
+        self._open[index] = keeper
+        keeper.after_over.append(self._table_over)
+        if was_folded and self.spec.attended:
+            keeper.halt()  # until `begin` plays it anew
 
     def begin_again(self, keeper: Keeper) -> None:
         """A table of this match was never kept: its game is still to come."""
         index = self._index(keeper.table.creation.record)
         if self._open.get(index) is keeper:
-            del self._open[index]
-            self._next = min(self._next, index)
+            self._play_again(index)
             self._look_again()
+
+    def _play_again(self, index: int) -> None:
+        del self._open[index]
+        self._next = min(self._next, index)
+        self._begun_lost.discard(index)
+
+    def _break_off(self, why: str) -> None:
+        """Open games end uncounted and are still to come."""
+        for index, keeper in list(self._open.items()):
+            if not keeper.table.is_over:  # else it is counted as soon as its end is durable
+                self._play_again(index)
+                self._void(keeper, why)
+
+    def _void(self, keeper: Keeper, why: str) -> None:
+        self.document.again += 1
+        keeper.is_void = True
+        keeper.close(Termination.CANCELLED, f"it is played again from its start: {why}")
+
+    def _table_over(self, keeper: Keeper) -> None:
+        """A game in which the server was at fault says nothing of its bots, and is played again."""
+        result, record = keeper.table.result, keeper.table.creation.record
+        assert result is not None
+        index = self._index(record)
+        if result.termination is not Termination.SERVER_FAULT or self.is_over or self._open.get(index) is not keeper:
+            return
+        self._play_again(index)
+        self.document.again += 1
+        self.document.faults[record] = faults = self.document.faults.get(record, 0) + 1
+        if faults >= MOST_FAULTS:
+            self.fail(f"the server was at fault {faults} times in game {record}: {result.sentence}")
+            return
+        self._keep(self)
+        self._look_again()
 
     def cancel(self, sentence: str) -> None:
         self._end(MatchState.CANCELLED, sentence)
@@ -209,30 +200,89 @@ class Match:
 
     def report(self, report: Report) -> None:
         """Notes what became of a bot's program; its open games end so."""
-        if len(self.document.reports) < MOST_REPORTS:
-            self.document.reports.append(report)
-        self._keep(self)
         bot = self.spec.names.index(report.bot)
+        seatings = range(self.plan.seatings) if report.seating is None else (report.seating,)
+        last_sent = self._roster.lose(bot, seatings, report.kind, is_restarted=report.is_restarted)
+        if len(self.document.reports) < MOST_REPORTS:
+            self.document.reports.append(replace(report, last_sent=last_sent))
         if self.document.state is MatchState.WAITING:
             lines = report.stderr_tail.strip().splitlines()
-            self.fail(f"bot {report.bot}: {report.kind.value}" + (f": {lines[-1][:200]}" if lines else ""))
+            self._cannot_begin(f"bot {report.bot}: {report.kind.value}" + (f": {lines[-1][:200]}" if lines else ""))
+            self._keep(self)
             return
-        seatings = range(self.plan.seatings) if report.seating is None else (report.seating,)
-        for number in seatings:
-            self._gone[self.spec.bots[bot].connection(number)] = report.kind
+        self._roster.strike(bot, report.kind)
         for index, keeper in list(self._open.items()):
             game = self.plan.game(index)
             if game.seating in seatings and bot in game.seats:
                 keeper.forfeit(game.seats.index(bot), report.kind)
+        self._keep(self)
         self._changed()
 
     def stop(self) -> None:
         """The server stops; the match goes on when it runs again."""
-        for task in (self._arrival, *self._waiting_for.values()):
-            if task is not None:
-                task.cancel()
+        self._attendance.stop()
+        self._stop_waiting()
+
+    def _stop_waiting(self) -> None:
+        self._roster.stop_waiting()
         if self._again is not None:
             self._again.cancel()
+            self._again = None
+
+    # --- its runner
+
+    @contextmanager
+    def attended(self, run: str, fail: Callable[[Failure], None]) -> Iterator[None]:
+        """While a runner's stream lasts. Another `run` than before has bots that know nothing of the open games."""
+        document = self.document
+        with self._attendance.standing(fail):
+            if run != document.run and not self.is_over:
+                if document.run:
+                    self._break_off("its runner began anew")
+                    self._roster.begin_anew()
+                document.run, document.is_held, document.state = run, False, MatchState.WAITING
+            if not document.is_held and document.state in (MatchState.PAUSED, MatchState.WAITING):
+                document.state, document.sentence = MatchState.WAITING, ""
+                self._roster.wait_for_all(self._arrived)
+                self._keep(self)
+            self._look_again(0.0)
+            self._changed()
+            try:
+                yield
+            finally:
+                self._changed()
+
+    @property
+    def is_attended(self) -> bool:
+        return self._attendance.is_here
+
+    def pause(self) -> None:
+        """Its owner wants no more games to begin in this run; those that are open come to their end."""
+        self.document.is_held = True
+        self._rest("its owner paused it")
+
+    def _lapsed(self) -> None:
+        if not self.is_over:
+            self._pause(self.document.sentence or "no runner attends it")
+
+    def _pause(self, sentence: str) -> None:
+        """Nothing is played until a runner attends it."""
+        self._break_off(sentence)
+        self._rest(sentence)
+
+    def _rest(self, sentence: str) -> None:
+        self._stop_waiting()
+        self.document.state, self.document.sentence = MatchState.PAUSED, sentence
+        self._keep(self)
+        self._changed()
+        log.info("match.paused", match=self.name, sentence=sentence)
+
+    def _cannot_begin(self, sentence: str) -> None:
+        """Its bots are not all there. What was played before is not given up for that."""
+        if self.spec.attended and self._done:
+            self._pause(sentence)
+        else:
+            self.fail(sentence)
 
     def _end(self, state: MatchState, sentence: str) -> None:
         if self.is_over:
@@ -271,13 +321,9 @@ class Match:
         deal, number = place_in_match(record)
         return deal * self.plan.seatings + number
 
-    async def _wait_for_all(self) -> None:
-        names = self._all_streams()
-        arrived = await asyncio.gather(*(self._connected.wait_for(name, ARRIVAL_SECONDS) for name in names))
-        missing = [name for name, stream in zip(names, arrived, strict=True) if stream is None]
+    def _arrived(self, missing: str) -> None:
         if missing:
-            shown = ", ".join(missing[:8]) + (", …" if len(missing) > 8 else "")
-            self.fail(f"not connected within {ARRIVAL_SECONDS:.0f} seconds: {shown}")
+            self._cannot_begin(missing)
             return
         self.document.state = MatchState.RUNNING
         self._keep(self)
@@ -286,9 +332,8 @@ class Match:
 
     def _pump(self) -> None:
         """Begins games as long as there is room, and ends the match when there are no more."""
-        if self.document.state is not MatchState.RUNNING:
-            return
-        while len(self._open) < self.spec.concurrency and self._may_begin_games():
+        is_running = self.document.state is MatchState.RUNNING and (self.is_attended or not self.spec.attended)
+        while is_running and len(self._open) < self.spec.concurrency and self._may_begin_games():
             while self._next in self._done or self._next in self._open:
                 self._next += 1
             if self._next >= self.plan.games:
@@ -301,46 +346,21 @@ class Match:
         if len(self._done) == self.plan.games:
             self._end(MatchState.FINISHED, "")
 
-    def _all_streams(self) -> list[str]:
-        return [name for bot in self.spec.bots for name in dict.fromkeys(bot.connected)]
-
-    def _streams(self, game: PlannedGame) -> list[str]:
-        names = [self.spec.bots[bot].connection(game.seating) for bot in game.seats]
-        return [name for name in names if name]
-
     def _can_begin(self, game: PlannedGame) -> bool:
         """Whether every bot of the game is there, or not waited for any more, and has room; otherwise looks later."""
-        for name in self._streams(game):
-            stream = self._connected.named(name)
-            if stream is None and name not in self._gone:
-                self._wait_for_missing()
-                return False
-            if stream is not None:
-                self._gone.pop(name, None)
-                if stream.is_full:
-                    self._look_again()
-                    return False
+        if not self._roster.is_ready_for(game):
+            return False
+        if self._roster.is_full_for(game):
+            self._look_again()
+            return False
         return True
 
-    def _look_again(self) -> None:
+    def _look_again(self, seconds: float = BUSY_SECONDS) -> None:
         if self._again is None:
-            self._again = asyncio.get_running_loop().call_later(BUSY_SECONDS, self._look)
+            self._again = asyncio.get_running_loop().call_later(seconds, self._look)
 
     def _look(self) -> None:
         self._again = None
-        self._pump()
-
-    def _wait_for_missing(self) -> None:
-        """Waits for all bots that are gone at once, so that the match is held up once and not for each of them."""
-        for name in self._all_streams():
-            if self._connected.named(name) is None and name not in self._gone and name not in self._waiting_for:
-                self._waiting_for[name] = asyncio.create_task(self._wait_for_return(name))
-
-    async def _wait_for_return(self, name: str) -> None:
-        if await self._connected.wait_for(name, RETURN_SECONDS) is None:
-            log.info("match.bot_gone", match=self.name, bot=name)
-            self._gone.setdefault(name, Termination.DISCONNECT)
-        self._waiting_for.pop(name, None)
         self._pump()
 
     def _begin_game(self, game: PlannedGame) -> None:
@@ -358,24 +378,13 @@ class Match:
                 record=record_name(self.name, game.deal, game.seating),
             )
         )
-        absent = [seat for seat in range(spec.players) if not self._seat(keeper, game, seat)]
+        absent = {seat: why for seat in range(spec.players) if (why := self._roster.seat(keeper, game, seat))}
         try:
             keeper.start()
-        except Failure as failure:  # the table has ended as SERVER_FAULT, and is counted so
+        except Failure as failure:  # the table has ended as SERVER_FAULT
             log.error("match.game_broken", match=self.name, sentence=failure.sentence)
             return
-        for seat in absent:
-            name = spec.bots[game.seats[seat]].connection(game.seating)
-            keeper.forfeit(seat, self._gone.get(name, Termination.DISCONNECT))
-
-    def _seat(self, keeper: Keeper, game: PlannedGame, seat: int) -> bool:
-        """Seats a bot; False when it is not there and its seat is kept in its name only."""
-        bot = self.spec.bots[game.seats[seat]]
-        if bot.builtin is not None:
-            seating.seat_builtin(keeper, bot.builtin, name=bot.name, wanted=seat)
-            return True
-        stream = self._connected.named(bot.connection(game.seating))
-        who = stream.who if stream is not None else digest_of(f"nobody {keeper.table.name} {seat}")
-        seating.sit(keeper, name=bot.name, who=who, kind=SeatKind.CONNECTED_BOT, wanted=seat)
-        self._connected.seated(keeper, seat)
-        return stream is not None
+        if absent:
+            self._begun_lost.add(self._index(keeper.table.creation.record))
+        for seat, why in absent.items():
+            keeper.forfeit(seat, why)

@@ -24,6 +24,8 @@ from rummy500_server.status import bad_request
 
 MOST_BOTS, MOST_DEALS, MOST_TABLES = 64, 1_000_000, 1_024
 MOST_GAMES = 10_000_000
+USUAL_STRIKES, MOST_STRIKES = 3, 1_000
+USUAL_ARRIVAL_MS, LEAST_ARRIVAL_MS, MOST_ARRIVAL_MS = 30_000, 1_000, 3_600_000
 USUAL_TABLES, TABLES_OF_OUR_OWN = 16, 2
 """Tables that are played at the same time where the plan does not say; the second for the server's own bots, who wait
 for nobody: more tables at a time would only make others wait."""
@@ -54,7 +56,7 @@ class MatchBot:
 @dataclass(frozen=True)
 class MatchSpec:
     """Every choice filled in, the server's too. All packs follow from `secret`: from `seed`, or drawn where that is
-    None."""
+    None. `attended`, `strikes` (0: never) and `arrival_ms` as in the contract."""
 
     bots: tuple[MatchBot, ...]
     choice: Choice
@@ -65,6 +67,9 @@ class MatchSpec:
     secret: bytes
     concurrency: int
     clock: ClockTerms
+    attended: bool = False
+    strikes: int = USUAL_STRIKES
+    arrival_ms: int = USUAL_ARRIVAL_MS
 
     @cached_property
     def plan(self) -> Plan:
@@ -104,6 +109,9 @@ class MatchSpec:
             "secret": self.secret.hex(),
             "concurrency": self.concurrency,
             "clock": self.clock.to_json(),
+            "attended": self.attended,
+            "strikes": self.strikes,
+            "arrival_ms": self.arrival_ms,
         }
 
     @classmethod
@@ -123,6 +131,9 @@ class MatchSpec:
             secret=bytes.fromhex(values["secret"]),
             concurrency=values["concurrency"],
             clock=ClockTerms.from_json(dict(values)),
+            attended=values.get("attended", False),
+            strikes=values.get("strikes", 0),
+            arrival_ms=values.get("arrival_ms", USUAL_ARRIVAL_MS),
         )
 
 
@@ -143,6 +154,10 @@ def read_spec(message: match_pb2.MatchPlan, *, usual_clock: ClockTerms) -> Match
         raise bad_request("plan.concurrency", f"{message.concurrency}: it is 1 to {MOST_TABLES}, or 0")
     if message.unit not in _UNIT:
         raise bad_request("plan.unit", f"{message.unit} is none of MATCH_UNIT_DEAL and MATCH_UNIT_GAME")
+    if message.strikes > MOST_STRIKES:
+        raise bad_request("plan.strikes", f"{message.strikes}: it is 0 to {MOST_STRIKES}")
+    if message.arrival_ms and not LEAST_ARRIVAL_MS <= message.arrival_ms <= MOST_ARRIVAL_MS:
+        raise bad_request("plan.arrival_ms", f"{message.arrival_ms}: it is 1,000 to 3,600,000, or 0")
     bots = tuple(_read_bot(bot, f"plan.bots[{at}]") for at, bot in enumerate(message.bots))
     usual = USUAL_TABLES if any(bot.connected for bot in bots) else TABLES_OF_OUR_OWN
     seed = message.seed if message.HasField("seed") else None
@@ -156,6 +171,9 @@ def read_spec(message: match_pb2.MatchPlan, *, usual_clock: ClockTerms) -> Match
         secret=secrets.token_bytes(SEED_BYTES) if seed is None else secret_of_seed(seed),
         concurrency=message.concurrency or usual,
         clock=_read_clock(message.clock, usual_clock),
+        attended=message.attended,
+        strikes=message.strikes if message.HasField("strikes") else USUAL_STRIKES,
+        arrival_ms=message.arrival_ms or USUAL_ARRIVAL_MS,
     )
     _verify_whole(spec)
     return spec
@@ -219,6 +237,9 @@ def spec_message(spec: MatchSpec, *, with_seed: bool) -> match_pb2.MatchPlan:
         players=spec.players,
         concurrency=spec.concurrency,
         clock=clock_message(spec.clock),
+        attended=spec.attended,
+        strikes=spec.strikes,
+        arrival_ms=spec.arrival_ms,
     )
     if with_seed and spec.seed is not None:
         message.seed = spec.seed

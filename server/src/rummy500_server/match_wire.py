@@ -5,7 +5,8 @@ from __future__ import annotations
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from rummy500.v1 import match_pb2, result_pb2
-from rummy500_server.match import Match, MatchState, Report
+from rummy500_server.match import Match
+from rummy500_server.match_document import MatchState, Report
 from rummy500_server.match_plan import spec_message
 from rummy500_server.results import Termination
 from rummy500_server.status import bad_request
@@ -36,6 +37,9 @@ def match_message(match: Match) -> match_pb2.Match:
         from_seed=match.spec.seed is not None,
         commitment=match.spec.committed_to(match.name),
         secret=match.spec.secret if match.is_revealed and match.spec.seed is None else b"",
+        games_open=match.games_open,
+        games_again=document.again,
+        is_attended=match.is_attended,
     )
     if document.finished_ms:
         message.finished.CopyFrom(_timestamp(document.finished_ms))
@@ -51,6 +55,9 @@ def _result_into(message: match_pb2.BotResult, match: Match, bot: int) -> None:
     message.games, message.rounds, message.wins, message.draws = tally.games, tally.rounds, tally.wins, tally.draws
     message.points_per_round, message.interval_low, message.interval_high = points.mean, points.low, points.high
     message.decisions, message.refusals, message.charged_ms = effort.decisions, effort.refusals, effort.charged_ms
+    out = match.document.out.get(message.name)
+    if out is not None:
+        message.out = _TERMINATION[out.name]
     for name, number in _TERMINATION.items():
         if tally.terminations.get(name):
             message.terminations.add(termination=number, count=tally.terminations[name])
@@ -69,6 +76,8 @@ def _report_message(report: Report) -> match_pb2.BotReport:
         stderr_tail=report.stderr_tail,
         exit_code=report.exit_code,
         seating=report.seating,
+        is_restarted=report.is_restarted,
+        last_sent=report.last_sent,
     )
 
 
@@ -91,4 +100,5 @@ def read_report(message: match_pb2.BotReport, match: Match) -> Report:
         stderr_tail=message.stderr_tail,
         exit_code=message.exit_code if message.HasField("exit_code") else None,
         seating=seating,
+        is_restarted=message.is_restarted,
     )

@@ -18,7 +18,8 @@ from rummy500_server.games import FinishedGame, Games
 from rummy500_server.journal import Journal, JournalError, Put, read_documents
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby
-from rummy500_server.match import Match, MatchDocument
+from rummy500_server.match import Match
+from rummy500_server.match_document import MatchDocument
 from rummy500_server.match_plan import MatchSpec
 from rummy500_server.settings import Settings
 from rummy500_server.stalled import Stall
@@ -65,7 +66,7 @@ class Matches:
         for document in (await read_documents(self._journal, MATCH, MatchDocument.from_json)).values():
             match = self._match(document)
             for game in self._games.of_match(match.name):
-                match.count(game)
+                match.count(game, is_new=False)
 
     async def end_stalled(self, stalls: Mapping[str, Stall]) -> None:
         """Fails the matches that held a server up when their rules were composed."""

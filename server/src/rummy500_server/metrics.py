@@ -12,7 +12,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from rummy500_server.app import App
-from rummy500_server.match import MatchState
+from rummy500_server.match_document import MatchState
 from rummy500_server.settings import IN_MEMORY
 from rummy500_server.table import TableState
 from rummy500_server.tally import Spread

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from google.protobuf.json_format import MessageToJson
+
 from rummy500.v1 import play_service_pb2 as pb
 from rummy500_engine.refusals import Refused
 from rummy500_server.acting import Acting, Stop, actions_from, verify_play_request
@@ -36,6 +38,8 @@ LONGEST_MESSAGE = 512 << 10
 """Bytes after which what is due goes into another message."""
 DECISIONS_A_TURN = 64
 """Decisions of one message that are applied before others get the loop."""
+LONGEST_LAST_SENT = 2_000
+"""Characters that are told of the last decision of a bot that is gone."""
 MOST_REFUSALS = 2_048
 """Refusals that wait for a slow reader."""
 
@@ -92,6 +96,8 @@ class PlayStream:
         self._next = pb.PlayResponse()
         self._wake = asyncio.Event()
         self._failure: Failure | None = None
+        self._last_decision: pb.Decision | None = None
+        self._unreadable = ""
         self._is_finished = False
 
     @property
@@ -102,6 +108,13 @@ class PlayStream:
     @property
     def is_full(self) -> bool:
         return self.games >= self.most_games
+
+    @property
+    def last_sent(self) -> str:
+        """The last decision that came, as a line of JSON, or why what came cannot be read; empty: nothing came."""
+        if self._unreadable or self._last_decision is None:
+            return self._unreadable[:LONGEST_LAST_SENT]
+        return MessageToJson(self._last_decision, indent=None)[:LONGEST_LAST_SENT]
 
     # --- seats
 
@@ -153,6 +166,7 @@ class PlayStream:
                 if self._failure is not None:
                     return
         except Failure as failure:
+            self._unreadable = failure.sentence
             self.fail(failure)
         finally:
             self._is_finished = True
@@ -161,6 +175,8 @@ class PlayStream:
     async def _take_in(self, request: pb.PlayRequest) -> None:
         came, read_at = time.perf_counter(), self._timer.time()
         verify_play_request(request)
+        if request.decisions:
+            self._last_decision = request.decisions[-1]
         for table in request.rules_wanted:
             self._send_rules(table)
         for decision in request.decisions[:DECISIONS_A_TURN]:

@@ -16,7 +16,7 @@ from rummy500_server.games import GAME, FinishedGame
 from rummy500_server.journal import Drop, Erase, Journal, Write
 from rummy500_server.listing import ENDED_TABLE
 from rummy500_server.lobby import BROKEN_TABLE, OPEN_TABLE, TABLE
-from rummy500_server.match import MatchDocument
+from rummy500_server.match_document import MatchDocument
 from rummy500_server.matches import MATCH
 
 STEP = 50

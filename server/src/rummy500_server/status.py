@@ -177,8 +177,8 @@ class Reason(Enum):
     )
     STREAM_REPLACED = Kind(
         _Code.ABORTED,
-        "A newer stream of the same bot replaced this one.",
-        "Let one program play under one token.",
+        "A newer stream of the same bot, or of a match's runner, replaced this one.",
+        "Let one program play under one token, and one runner attend a match.",
     )
     DRAINING = Kind(
         _Code.UNAVAILABLE,

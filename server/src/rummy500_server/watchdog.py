@@ -17,7 +17,7 @@ import structlog
 from rummy500_catalog.offers import VARIANTS
 from rummy500_server.creation import Creation
 from rummy500_server.keeper import Keeper
-from rummy500_server.match import MatchDocument
+from rummy500_server.match_document import MatchDocument
 from rummy500_server.stalled import Stall, Stalls
 
 EXIT_STATUS = 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import grpc
@@ -14,7 +15,7 @@ from rummy500_server.admission import visible_table
 from rummy500_server.door import Door
 from rummy500_server.drain import Drain
 from rummy500_server.games import FinishedGame, Games, game_message
-from rummy500_server.identity import Principal, caller, read_secret, unknown_token
+from rummy500_server.identity import Principal, caller, is_secret, read_secret, unknown_token
 from rummy500_server.journal import JournalError, Put
 from rummy500_server.lobby import Lobby
 from rummy500_server.match import Match
@@ -73,6 +74,8 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         self, request: pb.WatchMatchRequest, context: _Context
     ) -> AsyncIterator[pb.WatchMatchResponse]:
         match, principal = self._named(request.match), caller()
+        if request.attend:
+            self._verify_may_attend(match, request.attend)
         draining = asyncio.ensure_future(self._drain.begun.wait())
         failed: asyncio.Future[Failure] = asyncio.get_running_loop().create_future()
 
@@ -81,7 +84,10 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
                 failed.set_result(failure)
 
         try:
-            with self._door.standing(principal, fail):
+            with ExitStack() as standing:
+                standing.enter_context(self._door.standing(principal, fail))
+                if request.attend:
+                    standing.enter_context(match.attended(request.attend, fail))
                 while True:
                     change = match.change()
                     try:
@@ -105,6 +111,14 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         match.cancel("its owner cancelled it")
         await self._kept(match)
         return pb.CancelMatchResponse(match=match_message(match))
+
+    async def PauseMatch(self, request: pb.PauseMatchRequest, context: _Context) -> pb.PauseMatchResponse:
+        match = self._owned(request.match)
+        if not match.spec.attended:
+            raise bad_request("match", f"match {match.name} is not attended: cancel it, or let it go on")
+        match.pause()
+        await self._kept(match)
+        return pb.PauseMatchResponse(match=match_message(match))
 
     async def ReportBot(self, request: pb.ReportBotRequest, context: _Context) -> pb.ReportBotResponse:
         match = self._owned(request.match)
@@ -157,12 +171,17 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
             raise bad_request("match", f"1 to {LONGEST_MATCH} characters")
         return self._matches.named(name)
 
+    def _verify_may_attend(self, match: Match, run: str) -> None:
+        _verify_owner(match)
+        if not match.spec.attended:
+            raise bad_request("attend", f"the plan of match {match.name} does not say that it is attended")
+        if not is_secret(run):
+            raise bad_request("attend", "16 to 64 printable ASCII characters without spaces")
+
     def _owned(self, name: str) -> Match:
         """The match, if it is the caller's and not over. Raises Failure."""
-        match, principal = self._named(name), caller()
-        principal.required()
-        if not principal.owns(match.document.owner):
-            raise Failure(Reason.NOT_THE_OWNER, f"this token is not that of the owner of match {match.name}")
+        match = self._named(name)
+        _verify_owner(match)
         if match.is_over:
             raise Failure(Reason.MATCH_OVER, f"match {match.name} is {match.document.state.value}")
         return match
@@ -215,6 +234,14 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
             await self._matches.keep(match, *writes)
         except JournalError as error:
             raise lost() from error
+
+
+def _verify_owner(match: Match) -> None:
+    """Raises Failure."""
+    principal = caller()
+    principal.required()
+    if not principal.owns(match.document.owner):
+        raise Failure(Reason.NOT_THE_OWNER, f"this token is not that of the owner of match {match.name}")
 
 
 def _read_bots(secrets: Sequence[str]) -> list[str]:
