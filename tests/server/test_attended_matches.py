@@ -37,7 +37,8 @@ class World:
         return str((await self.matches.CreateMatch(request, metadata=OWNER)).match.name)
 
     async def get(self, name: str) -> match_pb2.Match:
-        return (await self.matches.GetMatch(pb.GetMatchRequest(match=name))).match
+        match: match_pb2.Match = (await self.matches.GetMatch(pb.GetMatchRequest(match=name))).match
+        return match
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ class Runner:
         self._call = matches.WatchMatch(pb.WatchMatchRequest(match=name, attend=run), metadata=metadata)
         self.match = match_pb2.Match()
 
-    async def until(self, *states: State, open_games: int | None = None) -> match_pb2.Match:
+    async def until(self, *states: State.ValueType, open_games: int | None = None) -> match_pb2.Match:
         while True:
             response = await asyncio.wait_for(self._call.read(), 20)
             assert response is not grpc.aio.EOF
@@ -84,7 +85,9 @@ def attending(matches: Any, name: str, run: str = RUN) -> Any:
         runner.leave()
 
 
-async def watched_until(world: World, name: str, state: State, *, attended: bool | None = None) -> match_pb2.Match:
+async def watched_until(
+    world: World, name: str, state: State.ValueType, *, attended: bool | None = None
+) -> match_pb2.Match:
     async for response in world.matches.WatchMatch(pb.WatchMatchRequest(match=name)):
         found: match_pb2.Match = response.match
         if found.state == state and attended in (None, found.is_attended):
@@ -108,22 +111,25 @@ def held_back(after: int) -> tuple[Any, asyncio.Event]:
 
 
 SLOW = table_pb2.ClockSettings(decision_ms=60_000)
-PLAN: dict[str, Any] = {"deals": 6, "concurrency": 3, "attended": True, "clock": SLOW}
+PLAN: dict[str, Any] = {"deals": 3, "concurrency": 2, "attended": True, "clock": SLOW}
 
 
-async def unbroken(**more: Any) -> tuple[match_pb2.Match, list[dict[str, Any]]]:
-    """The same match, that nothing disturbs."""
+Unbroken = tuple[match_pb2.Match, list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+async def unbroken() -> Unbroken:
+    """The same match, that nothing disturbs, and its records."""
     async with running_app() as app, channel_to(app.address) as channel, stream_bot(channel, "plain"):
         matches = match_service_pb2_grpc.MatchServiceStub(channel)
-        wanted = plan(connected("plain", "plain"), builtin("random"), **{**PLAN, **more, "attended": False})
-        match = await run(matches, wanted)
+        match = await run(matches, plan(connected("plain", "plain"), builtin("random"), **{**PLAN, "attended": False}))
         return match, without_times(await records(matches, match=match.name))
 
 
-async def assert_same(world: World, match: match_pb2.Match) -> None:
+async def assert_same(world: World, match: match_pb2.Match, unbroken: Unbroken) -> None:
     """Results and records are those of the match that nothing disturbed."""
-    expected, lines = await unbroken()
-    assert match.games_finished == expected.games_finished == 12
+    expected, lines = unbroken
+    assert match.games_finished == expected.games_finished == 6
     for found, other in zip(match.results, expected.results, strict=True):
         found.ClearField("charged_ms")
         other.ClearField("charged_ms")
@@ -139,7 +145,9 @@ async def test_it_begins_when_its_runner_is_there(world: World) -> None:
     assert match.games_finished == match.games_planned
 
 
-async def test_without_its_runner_it_is_paused_and_goes_on_as_if_nothing_had_been(world: World) -> None:
+async def test_without_its_runner_it_is_paused_and_goes_on_as_if_nothing_had_been(
+    world: World, unbroken: Unbroken
+) -> None:
     answer, silent = held_back(60)
     async with stream_bot(world.channel, "plain", answer) as bot:
         name = await world.create(plan(connected("plain", "plain"), builtin("random"), **PLAN), bot)
@@ -151,14 +159,14 @@ async def test_without_its_runner_it_is_paused_and_goes_on_as_if_nothing_had_bee
         world.timer.advance(0.1)
         paused = await watched_until(world, name, State.MATCH_STATE_PAUSED)
     assert (paused.games_open, paused.sentence) == (0, "no runner attends it")
-    assert 0 < paused.games_again <= 3
+    assert 0 < paused.games_again <= 2
     async with stream_bot(world.channel, "plain"):
         with attending(world.matches, name) as runner:
             match = await runner.until(State.MATCH_STATE_FINISHED)
-    await assert_same(world, match)
+    await assert_same(world, match, unbroken)
 
 
-async def test_a_lost_connection_of_its_runner_costs_nothing(world: World) -> None:
+async def test_a_lost_connection_of_its_runner_costs_nothing(world: World, unbroken: Unbroken) -> None:
     answer, silent = held_back(60)
     async with stream_bot(world.channel, "plain", answer) as bot:
         name = await world.create(plan(connected("plain", "plain"), builtin("random"), **PLAN), bot)
@@ -167,18 +175,18 @@ async def test_a_lost_connection_of_its_runner_costs_nothing(world: World) -> No
         await watched_until(world, name, State.MATCH_STATE_RUNNING, attended=False)
         world.timer.advance(9)
         with attending(world.matches, name) as runner:
-            await runner.until(State.MATCH_STATE_RUNNING, open_games=3)
+            await runner.until(State.MATCH_STATE_RUNNING, open_games=2)
             world.timer.advance(9)
             bot.hang_up()
             async with stream_bot(world.channel, "plain"):
                 match = await runner.until(State.MATCH_STATE_FINISHED)
     assert match.games_again == 0
-    expected, lines = await unbroken()
+    expected, lines = unbroken
     assert without_times(await records(world.matches, match=match.name)) == lines
     assert match.results[0].points_per_round == expected.results[0].points_per_round
 
 
-async def test_a_new_run_has_new_bots_that_play_open_games_from_their_start(world: World) -> None:
+async def test_a_new_run_has_new_bots_that_play_open_games_from_their_start(world: World, unbroken: Unbroken) -> None:
     answer, silent = held_back(60)
     async with stream_bot(world.channel, "plain", answer) as old:
         name = await world.create(plan(connected("plain", "plain"), builtin("random"), **PLAN), old)
@@ -192,17 +200,19 @@ async def test_a_new_run_has_new_bots_that_play_open_games_from_their_start(worl
                     match = await runner.until(State.MATCH_STATE_FINISHED)
     assert match.games_again > 0
     assert not set(old.over) & set(bot.over)
-    await assert_same(world, match)
+    await assert_same(world, match, unbroken)
 
 
-async def test_a_paused_match_lets_its_open_games_end_and_goes_on_in_another_run(world: World) -> None:
+async def test_a_paused_match_lets_its_open_games_end_and_goes_on_in_another_run(
+    world: World, unbroken: Unbroken
+) -> None:
     answer, silent = held_back(60)
     async with stream_bot(world.channel, "plain", answer) as bot:
         name = await world.create(plan(connected("plain", "plain"), builtin("random"), **PLAN), bot)
         with attending(world.matches, name) as runner:
             await asyncio.wait_for(silent.wait(), 20)
             await world.matches.PauseMatch(pb.PauseMatchRequest(match=name), metadata=OWNER)
-            paused = await runner.until(State.MATCH_STATE_PAUSED, open_games=3)
+            paused = await runner.until(State.MATCH_STATE_PAUSED, open_games=2)
             assert paused.sentence == "its owner paused it"
             bot.hang_up()
             async with stream_bot(world.channel, "plain"):
@@ -215,11 +225,11 @@ async def test_a_paused_match_lets_its_open_games_end_and_goes_on_in_another_run
         async with stream_bot(world.channel, "plain"):
             match = await runner.until(State.MATCH_STATE_FINISHED)
     assert match.games_again == 0
-    assert match.results[0].points_per_round == (await unbroken())[0].results[0].points_per_round
+    assert match.results[0].points_per_round == unbroken[0].results[0].points_per_round
 
 
-async def test_bots_that_do_not_come_back_pause_it_and_lose_nothing(world: World) -> None:
-    answer, silent = held_back(250)
+async def test_bots_that_do_not_come_back_pause_it_and_lose_nothing(world: World, unbroken: Unbroken) -> None:
+    answer, silent = held_back(200)
     wanted = plan(connected("plain", "plain"), builtin("random"), **PLAN, arrival_ms=1_000)
     async with stream_bot(world.channel, "plain", answer) as bot:
         name = await world.create(wanted, bot)
@@ -232,10 +242,12 @@ async def test_bots_that_do_not_come_back_pause_it_and_lose_nothing(world: World
     with attending(world.matches, name, RUN) as runner:
         await runner.until(State.MATCH_STATE_WAITING)
         async with stream_bot(world.channel, "plain"):
-            await assert_same(world, await runner.until(State.MATCH_STATE_FINISHED))
+            await assert_same(world, await runner.until(State.MATCH_STATE_FINISHED), unbroken)
 
 
-async def test_after_a_restart_of_the_server_open_games_are_played_from_their_start(tmp_path: Path) -> None:
+async def test_after_a_restart_of_the_server_open_games_are_played_from_their_start(
+    tmp_path: Path, unbroken: Unbroken
+) -> None:
     database = str(tmp_path / "server.db")
     answer, silent = held_back(60)
     async with running_app(database=database) as app, channel_to(app.address) as channel:
@@ -250,7 +262,7 @@ async def test_after_a_restart_of_the_server_open_games_are_played_from_their_st
             with attending(world.matches, name) as runner:
                 match = await runner.until(State.MATCH_STATE_FINISHED)
         assert match.games_again > 0
-        await assert_same(world, match)
+        await assert_same(world, match, unbroken)
 
 
 @pytest.mark.parametrize(
