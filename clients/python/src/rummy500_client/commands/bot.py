@@ -1,4 +1,4 @@
-"""`rummy500 bot run`: connects a Python class to a server as a bot."""
+"""`rummy500 bot`: examines a bot, or connects a Python class to a server as a bot."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import threading
 import traceback
 
 from rummy500_client.bot_class import load_bot
+from rummy500_client.commands import bot_doctor
 from rummy500_client.connection import Connection, new_secret
 from rummy500_client.options import NAME, TOKEN, Subparsers, add_server, between, given_token, security, server_address
 from rummy500_client.play_stream import BotFailed, BotPlayer
@@ -35,6 +36,7 @@ def add(subparsers: Subparsers) -> None:
     run_parser.add_argument("--exit-with-stdin", action="store_true", help="end when the standard input ends")
     add_server(run_parser)
     run_parser.set_defaults(run=run)
+    bot_doctor.add(actions)
 
 
 def run(arguments: argparse.Namespace) -> int:

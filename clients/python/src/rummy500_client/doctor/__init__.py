@@ -1,0 +1,1 @@
+"""The examination of a bot: what `rummy500 bot doctor` does."""
