@@ -11,7 +11,7 @@ from rummy500_client.doctor.finding import Finding, fail, ok, warn
 from rummy500_client.options import NAME, TOKEN
 
 START = "start"
-SLOW_START = 5.0
+SLOW_START = 15.0
 IDLE_SECONDS, IDLE_SHARE = 1.0, 0.2
 
 
