@@ -11,7 +11,7 @@ from rummy500_client.doctor.finding import Ailing, fail
 from rummy500_client.doctor.positions import DISCARD
 from rummy500_client.notation import action_text, legal_actions
 
-END_SECONDS = 1.0
+END_SECONDS = 5.0
 _tables = count(1)
 
 
