@@ -53,7 +53,7 @@ def twins_of(players: int, choice: Mapping[str, Any], dice: random.Random, *, ca
     options = choice.get("options", {})
     rules = catalog.rules(choice.get("preset", ""), choice.get("variants", ()), options, players=players)
     if dice.random() < 0.4:
-        return twins_from_the_deal(rules, choice, dice)
+        return twins_from_the_deal(rules, choice, dice, viewer=dice.choice((None, *range(players))))
     while True:
         twins = twins_in_play(rules, choice, dice)
         if twins is not None and twins.steps:

@@ -95,9 +95,9 @@ def twins_in_play(rules: Rules, choice: Mapping[str, Any], dice: random.Random) 
     return Twins(viewer, choice, rules.players, positions, None, _script(one, other, viewer, dice))
 
 
-def twins_from_the_deal(rules: Rules, choice: Mapping[str, Any], dice: random.Random) -> Twins:
+def twins_from_the_deal(rules: Rules, choice: Mapping[str, Any], dice: random.Random, *, viewer: int | None) -> Twins:
     """Twins from a deal that gives the viewer the same cards and turns up the same."""
-    viewer, dealer = dice.choice((None, *range(rules.players))), rules.players - 1
+    dealer = rules.players - 1
     order = shuffle(dice.randbytes(32), rules.pack)
     dealt = rules.hand_size * rules.players
     fixed = {dealt, *range(dealt + 1, dealt + 1 + dice.choice((0, NEAR)))}

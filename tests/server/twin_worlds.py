@@ -42,9 +42,10 @@ Transcript = dict[str, list[bytes]]
 class Eyes:
     """All that one viewer can look through, on a channel of its own; every message is kept as it came."""
 
-    def __init__(self, channel: grpc.aio.Channel, keeper: Keeper, viewer: int | None) -> None:
-        self._channel, self._keeper, self._viewer = channel, keeper, viewer
-        self._token = None if viewer is None else secret_of(NAMES[viewer])
+    _keeper: Keeper
+
+    def __init__(self, channel: grpc.aio.Channel, viewer: int | None, token: str | None) -> None:
+        self._channel, self._viewer, self._token = channel, viewer, token
         self.transcript: Transcript = {}
         self._streams: dict[str, Any] = {}
         self._seen: dict[str, int] = {}
@@ -55,8 +56,14 @@ class Eyes:
 
     # --- streams
 
-    async def open(self) -> None:
-        table = self._keeper.table.name
+    async def open(self, keeper: Keeper) -> None:
+        """From now on it looks at that table."""
+        self._open_watches(keeper)
+        if self._viewer is not None:
+            await self._open_play(pb.Hello(name="viewer", resume=[pb.ResumePoint(table=keeper.table.name)]))
+
+    def _open_watches(self, keeper: Keeper) -> None:
+        self._keeper, table = keeper, keeper.table.name
         requests = {
             "watch": pb.WatchRequest(table=table),
             "watch from the start": pb.WatchRequest(table=table, after_sequence=0),
@@ -66,11 +73,11 @@ class Eyes:
             call: Any = self._channel.unary_stream(f"/{PACKAGE}.PlayService/Watch")
             self._streams[name] = call(request.SerializeToString(), metadata=self._metadata)
             self._seen[name] = -1
-        if self._viewer is not None:
-            play: Any = self._channel.stream_stream(f"/{PACKAGE}.PlayService/Play")(metadata=self._metadata)
-            hello = pb.Hello(name="viewer", resume=[pb.ResumePoint(table=table)])
-            await play.write(pb.PlayRequest(hello=hello).SerializeToString())
-            self._streams["play"], self._seen["play"] = play, -1
+
+    async def _open_play(self, hello: pb.Hello) -> None:
+        play: Any = self._channel.stream_stream(f"/{PACKAGE}.PlayService/Play")(metadata=self._metadata)
+        await play.write(pb.PlayRequest(hello=hello).SerializeToString())
+        self._streams["play"], self._seen["play"] = play, -1
 
     async def see(self) -> None:
         """Reads until every stream has told how the table stands."""
@@ -161,8 +168,9 @@ class World:
     async def transcript(self, number: int) -> Transcript:
         keeper = await self._seated(number)
         async with channel_to(self.app.address) as channel:
-            eyes = Eyes(channel, keeper, self.twins.viewer)
-            await eyes.open()
+            viewer = self.twins.viewer
+            eyes = Eyes(channel, viewer, None if viewer is None else secret_of(NAMES[viewer]))
+            await eyes.open(keeper)
             await eyes.see()
             for step in self.twins.steps:
                 await eyes.ask_all()
@@ -184,7 +192,7 @@ class World:
             request.position_json = json.dumps(twins.positions[number])
         else:
             request.seats, request.seed = twins.players, SEED
-            request.rules.CopyFrom(_choice(twins.rules))
+            request.rules.CopyFrom(choice_of(twins.rules))
         made = await tables.CreateTable(request, metadata=bearer(OWNER))
         for name in NAMES[: twins.players]:
             if self.are_bots:
@@ -228,7 +236,7 @@ class World:
             await act(request.SerializeToString(), metadata=bearer(secret_of(NAMES[seat])))
 
 
-def _choice(rules: Any) -> rules_pb2.RulesChoice:
+def choice_of(rules: Any) -> rules_pb2.RulesChoice:
     options = [
         rules_pb2.Option(name=name, value=value if isinstance(value, str) else json.dumps(value))
         for name, value in rules.get("options", {}).items()

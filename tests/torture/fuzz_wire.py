@@ -25,8 +25,8 @@ IMPATIENT = 1.0
 """How long an answer to half a message is waited for: there may be none."""
 CALLERS_FAULT = {"0", "3", "4", "5", "7", "8", "9", "10", "12", "16"}
 """Numbers of gRPC statuses; 4: the time-out that the peer named is over; 12: the method is not known."""
-OF_GRPC = "13"
-"""INTERNAL, which the gRPC library answers by itself where its own headers and frames are wrong."""
+OF_GRPC = {"1", "13"}
+"""CANCELLED and INTERNAL, which the gRPC library answers by itself where its own headers and frames are wrong."""
 
 Attack = Callable[["BadPeer"], Iterator[str]]
 """Answers what came of each input: a status, or how the connection ended."""
@@ -60,7 +60,7 @@ def go_on(address: str, tally: Tally, dice: random.Random, *, size: int) -> None
         name = attack.__name__.replace("_", " ")
         for outcome in attack(peer):
             tally.note(name, outcome)
-            allowed = CALLERS_FAULT | {OF_GRPC} if attack in REFUSED_BY_GRPC else CALLERS_FAULT
+            allowed = CALLERS_FAULT | OF_GRPC if attack in REFUSED_BY_GRPC else CALLERS_FAULT
             if outcome.startswith("grpc-status ") and outcome.split()[1] not in allowed:
                 tally.wrong.append(f"{name}: {outcome}")
 

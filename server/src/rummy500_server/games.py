@@ -265,9 +265,8 @@ def record_of(table: Table, place: MatchPlace | None = None) -> str:
     return recorder.text()
 
 
-def game_message(game: FinishedGame, *, with_table: bool, with_secret: bool) -> match_pb2.Game:
-    """`with_table` False: the table's name is not told, for who knows it may watch what was played there. `with_secret`
-    False: its packs are still being played."""
+def game_message(game: FinishedGame, *, with_table: bool) -> match_pb2.Game:
+    """`with_table` False: the table's name is not told, for who knows it may watch what was played there."""
     finished = Timestamp()
     finished.FromMilliseconds(game.finished_ms)
     message = match_pb2.Game(
@@ -279,7 +278,7 @@ def game_message(game: FinishedGame, *, with_table: bool, with_secret: bool) -> 
         players=game.players,
         finished=finished,
         commitment=bytes.fromhex(game.commitment),
-        secret=bytes.fromhex(game.secret) if with_secret else b"",
+        secret=bytes.fromhex(game.secret),
     )
     result_into(message.result, game.result)
     return message

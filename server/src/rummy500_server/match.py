@@ -14,7 +14,8 @@ from rummy500_arena.plan import PlannedGame, Unit
 from rummy500_arena.statistics import MatchStatistics
 from rummy500_server.attendance import Attendance
 from rummy500_server.connected import Connected
-from rummy500_server.games import Effort, FinishedGame, place_in_match, record_name
+from rummy500_server.efforts import Efforts
+from rummy500_server.games import FinishedGame, place_in_match, record_name
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby, Wish
 from rummy500_server.match_document import MatchDocument, MatchState, Report
@@ -47,7 +48,7 @@ class Match:
         self.document = document
         self.spec, self.plan = document.spec, document.spec.plan
         self.statistics = MatchStatistics(self.plan)
-        self.efforts = [Effort(0, 0, 0) for _ in self.spec.bots]
+        self.efforts = Efforts(self.plan)
         self._lobby, self._connected = lobby, connected
         self._may_begin_games, self._keep = may_begin_games, keep
         self._done: set[int] = set()
@@ -117,14 +118,7 @@ class Match:
         self._done.add(index)
         planned = self.plan.game(index)
         self.statistics.add(planned, game.score)
-        for seat, effort in enumerate(game.efforts):
-            bot = planned.seats[seat]
-            before = self.efforts[bot]
-            self.efforts[bot] = Effort(
-                before.decisions + effort.decisions,
-                before.refusals + effort.refusals,
-                before.charged_ms + effort.charged_ms,
-            )
+        self.efforts.add(planned, game)
         at_fault, why = game.score.at_fault, game.result.termination
         if is_new and at_fault is not None and why in STRIKES and index not in self._begun_lost:
             self._roster.strike(planned.seats[at_fault], why)

@@ -49,7 +49,7 @@ def match_message(match: Match) -> match_pb2.Match:
 
 
 def _result_into(message: match_pb2.BotResult, match: Match, bot: int) -> None:
-    tally, effort = match.statistics.tallies[bot], match.efforts[bot]
+    tally, effort = match.statistics.tallies[bot], match.efforts.by_bot[bot]
     points = tally.points_per_round
     message.name = match.spec.bots[bot].name
     message.games, message.rounds, message.wins, message.draws = tally.games, tally.rounds, tally.wins, tally.draws

@@ -9,8 +9,8 @@ from typing import Any
 
 import grpc
 
-from rummy500.v1 import match_pb2, match_service_pb2_grpc
 from rummy500.v1 import match_service_pb2 as pb
+from rummy500.v1 import match_service_pb2_grpc
 from rummy500_server.admission import visible_table
 from rummy500_server.door import Door
 from rummy500_server.drain import Drain
@@ -139,10 +139,11 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
             raise unknown_token()
         else:
             games = [game for game in games if self._lobby.is_listed(game.table, principal)]
+        games = [game for game in games if self._is_told(game)]
         page, token = page_of(
             games, page_size=request.page_size, page_token=request.page_token, default=100, most=1_000
         )
-        shown = [self._game_message(game, principal) for game in page]
+        shown = [game_message(game, with_table=self._is_open(game, principal)) for game in page]
         return pb.ListGamesResponse(games=shown, next_page_token=token)
 
     async def GetRecord(self, request: pb.GetRecordRequest, context: _Context) -> AsyncIterator[pb.GetRecordResponse]:
@@ -193,10 +194,10 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
             return True
         return principal.is_same(match.document.owner) and match.is_deal_over(game.deal)
 
-    def _game_message(self, game: FinishedGame, principal: Principal) -> match_pb2.Game:
+    def _is_told(self, game: FinishedGame) -> bool:
+        """Whether it may be told how a game ended: while others play the same packs, it would say what they hold."""
         match = self._matches.find(game.match)
-        is_deal_over = match is None or match.is_deal_over(game.deal)
-        return game_message(game, with_table=self._is_open(game, principal), with_secret=is_deal_over)
+        return match is None or match.is_deal_over(game.deal)
 
     async def _wanted(self, request: pb.GetRecordRequest, principal: Principal) -> Iterable[FinishedGame]:
         """Raises Failure NO_SUCH_MATCH, NO_SUCH_RECORD, RECORD_NOT_OPEN, or as `visible_table`."""
