@@ -14,6 +14,7 @@ from structlog.testing import LogCapture
 from tests.server.running import TOKEN, bearer, channel_to
 
 from rummy500_engine.refusals import Refusal, Refused
+from rummy500_server.connected import Connected
 from rummy500_server.door import Door
 from rummy500_server.identity import caller, digest_of
 from rummy500_server.interceptors import AroundEveryMethod
@@ -60,7 +61,11 @@ async def channel() -> AsyncIterator[grpc.aio.Channel]:
         "Written": grpc.stream_stream_rpc_method_handler(written, *codec),
     }
     server = grpc.aio.server(
-        interceptors=[AroundEveryMethod(Usage(requests_per_second=1_000, streams=4), Tally(), Door())]
+        interceptors=[
+            AroundEveryMethod(
+                Usage(requests_per_second=1_000, streams=4), Tally(), Door(), turn_away=Connected().turn_away
+            )
+        ]
     )
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("test.Test", handlers),))
     port = server.add_insecure_port("127.0.0.1:0")

@@ -13,11 +13,19 @@ from typing import Any
 
 import grpc
 import pytest
-from tests.server.running import channel_to, running_app, server_process
+from tests.server.running import bearer, channel_to, running_app, server_process
 from tests.server.stream_bot import Answer, nonsense, plain, silent, stream_bot
 from tests.server.test_matches import OWNER, builtin, connected, plan, records, rules_for, run, watched, without_times
 
-from rummy500.v1 import match_pb2, match_service_pb2_grpc, play_service_pb2, result_pb2, rules_pb2, table_pb2
+from rummy500.v1 import (
+    match_pb2,
+    match_service_pb2_grpc,
+    play_service_pb2,
+    play_service_pb2_grpc,
+    result_pb2,
+    rules_pb2,
+    table_pb2,
+)
 from rummy500.v1 import match_service_pb2 as pb
 from rummy500_arena.verification import records_in, verify
 from rummy500_catalog import Catalog, installed
@@ -184,6 +192,28 @@ async def test_a_bot_that_never_connects_fails_the_match(matches: Any) -> None:
     assert match.state == match_pb2.MATCH_STATE_FAILED
     assert match.sentence.startswith("not connected within ")
     assert match.sentence.endswith(": never")
+
+
+async def test_a_match_says_why_a_bot_was_turned_away(matches: Any, channel: grpc.aio.Channel) -> None:
+    made = await matches.CreateMatch(
+        pb.CreateMatchRequest(
+            plan=plan(connected("a", "gifted"), connected("b", "future"), arrival_ms=1_000),
+            bot_secrets=["the-token-of-a-bot-of-the-future"],
+        ),
+        metadata=OWNER,
+    )
+    hello = play_service_pb2.PlayRequest(hello=play_service_pb2.Hello(name="gifted", features=["telepathy"]))
+    gifted = play_service_pb2_grpc.PlayServiceStub(channel).Play(iter([hello]), metadata=bearer("x" * 16))
+    with pytest.raises(grpc.aio.AioRpcError, match="lacks telepathy"):
+        await anext(aiter(gifted))
+    future: grpc.aio.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream("/rummy500.v2.PlayService/Play")
+    with pytest.raises(grpc.aio.AioRpcError, match="UNIMPLEMENTED"):
+        await anext(aiter(future(iter([b""]), metadata=bearer("the-token-of-a-bot-of-the-future"))))
+
+    match = await watched(matches, made.match.name)
+
+    assert "; turned away: this server lacks telepathy; it has batches, " in match.sentence
+    assert "; turned away: it called /rummy500.v2.PlayService/Play, which this server does not have: " in match.sentence
 
 
 @pytest.mark.parametrize(

@@ -141,8 +141,10 @@ async def open_app(
         file = await asyncio.to_thread(open_file, Path(settings.database), settings.durability)
         journal = SqliteJournal(*file)
     usage = Usage(requests_per_second=settings.requests_per_second, streams=settings.streams_per_principal)
-    tally = Tally()
-    interceptors: list[grpc.aio.ServerInterceptor] = [AroundEveryMethod(usage, tally, door)]
+    tally, connected = Tally(), Connected()
+    interceptors: list[grpc.aio.ServerInterceptor] = [
+        AroundEveryMethod(usage, tally, door, turn_away=connected.turn_away)
+    ]
     if tracing is not None:
         interceptors.insert(0, tracing.interceptor)
     app = App(
@@ -159,7 +161,7 @@ async def open_app(
     app.on_stop(_every(SWEEP_SECONDS, journal.forget_expired))
     app.on_stop(_every(REFRESH_SECONDS, door.refresh))
     try:
-        app.rules_messages, app.connected = RulesMessages(app.catalog), Connected()
+        app.rules_messages, app.connected = RulesMessages(app.catalog), connected
         app.retention = Retention(journal)
         timer = timer or LoopTimer()
         app.lobby = Lobby(settings=settings, catalog=app.catalog, journal=journal, timer=timer, tally=tally)

@@ -22,6 +22,8 @@ class Connected:
         self._expected: dict[str, frozenset[str]] = {}
         """By match: the digests of its bots' tokens."""
         self._arrivals: dict[str, list[asyncio.Future[PlayStream]]] = {}
+        self._turned_away: dict[str, str] = {}
+        """Why a bot that is waited for was not let in: by its name, or by the digest of its token."""
         self._last_sent: dict[str, tuple[str, str]] = {}
         """By name: the digest and the last decision of a match's bot whose stream has ended."""
 
@@ -37,6 +39,7 @@ class Connected:
 
     def expect_no_more(self, match: str) -> None:
         whos = self._expected.pop(match, frozenset())
+        self.why_away(whos)
         self._last_sent = {name: last for name, last in self._last_sent.items() if last[0] not in whos}
 
     def dismiss(self, name: str, whos: Collection[str]) -> None:
@@ -67,6 +70,17 @@ class Connected:
             if not waiting:
                 self._arrivals.pop(name, None)
 
+    def turn_away(self, why: str, *, name: str = "", who: str = "") -> None:
+        """A bot was not let in, of which the name or the token is known."""
+        if name in self._arrivals:
+            self._turned_away[name] = why
+        elif any(who in whos for whos in self._expected.values()):
+            self._turned_away[who] = why
+
+    def why_away(self, names: Iterable[str]) -> list[str]:
+        """Why bots of these names, or digests, were not let in when they last tried. It is told once."""
+        return [why for name in names if (why := self._turned_away.pop(name, ""))]
+
     def enter(self, stream: PlayStream) -> None:
         """Raises Failure BOT_NAME_TAKEN. An older stream of the same bot is ended."""
         holder = self._by_name.get(stream.name)
@@ -77,6 +91,7 @@ class Connected:
             older.fail(Failure(Reason.STREAM_REPLACED, "a newer stream of this bot has taken over"))
             self.leave(older)
         self._by_name[stream.name] = self._by_who[stream.who] = stream
+        self.why_away((stream.name, stream.who))
         for keeper, seat in list(self._seats.get(stream.who, {}).values()):
             stream.link(keeper, seat)
         for arrival in self._arrivals.pop(stream.name, []):

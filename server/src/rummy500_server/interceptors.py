@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import nullcontext, suppress
 from traceback import clear_frames
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import grpc
 import structlog
@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError, Message
 from rummy500_engine.terms import VariantError
 from rummy500_server.access import verify_may_call
 from rummy500_server.door import Door
-from rummy500_server.identity import CALLER, Principal
+from rummy500_server.identity import CALLER, Principal, digest_sent
 from rummy500_server.limits import Usage
 from rummy500_server.status import Failure, bad_request, rejection_of
 from rummy500_server.tally import Tally
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     _Handler = grpc.RpcMethodHandler[Any, Any]
 _SERVICES_OF_GRPC = ("/grpc.",)
 _LONGEST_TOLD = 64
+
+
+class TurnAway(Protocol):
+    """Is told why the caller of that digest was not let in."""
+
+    def __call__(self, why: str, *, who: str) -> None: ...
 
 
 class Unreadable:
@@ -46,8 +52,8 @@ class Unreadable:
 class AroundEveryMethod(grpc.aio.ServerInterceptor):
     """One interceptor: it swaps the deserializer, knows the caller, counts, and translates what is raised."""
 
-    def __init__(self, usage: Usage, tally: Tally, door: Door) -> None:
-        self._usage, self._tally, self._door = usage, tally, door
+    def __init__(self, usage: Usage, tally: Tally, door: Door, *, turn_away: TurnAway) -> None:
+        self._usage, self._tally, self._door, self._turn_away = usage, tally, door, turn_away
         self._wrapped: dict[str, _Handler] = {}
 
     async def intercept_service(
@@ -56,12 +62,21 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
         handler_call_details: grpc.HandlerCallDetails,
     ) -> _Handler | None:
         handler = await continuation(handler_call_details)
-        if handler is None:
-            return handler
         method = handler_call_details.method
+        if handler is None:
+            self._tell_unknown(method, handler_call_details.invocation_metadata)
+            return handler
         if method not in self._wrapped:
             self._wrapped[method] = self._wrap(handler, method)
         return self._wrapped[method]
+
+    def _tell_unknown(self, method: str, metadata: Iterable[tuple[str, str | bytes]] | None) -> None:
+        """Whoever waits for the caller is told why it does not come."""
+        with suppress(Failure):
+            who = digest_sent(metadata)
+            if who is not None:
+                what = f"it called {method[:_LONGEST_TOLD]}, which this server does not have"
+                self._turn_away(f"{what}: it speaks another version of the protocol", who=who)
 
     def _wrap(self, handler: Any, method: str) -> _Handler:
         make: Callable[..., _Handler] = {

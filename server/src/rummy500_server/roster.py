@@ -85,7 +85,9 @@ class Roster:
         self._arrival = None
         missing = [name for name, stream in zip(names, arrived, strict=True) if stream is None]
         shown = ", ".join(missing[:8]) + (", …" if len(missing) > 8 else "")
-        then(f"not connected within {seconds:g} seconds: {shown}" if missing else "")
+        turned_away = dict.fromkeys(self._connected.why_away((*missing, *self._document.bots)))
+        why = "".join(f"; turned away: {each}" for each in list(turned_away)[:2])
+        then(f"not connected within {seconds:g} seconds: {shown}{why}" if missing else "")
 
     def _wait_for_missing(self) -> None:
         """Waits for all bots that are gone at once, so that the match is held up once and not for each of them."""

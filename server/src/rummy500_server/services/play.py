@@ -126,8 +126,12 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
         first = await anext(request_iterator, None)
         if first is None:
             return
-        stream = self._greeted(who, first)
-        self._connected.enter(stream)
+        try:
+            stream = self._greeted(who, first)
+            self._connected.enter(stream)
+        except Failure as failure:
+            self._connected.turn_away(failure.sentence, name=first.hello.name, who=who)
+            raise
         try:
             with self._door.standing(principal, stream.fail):
                 await self._resume(stream, first.hello)
