@@ -15,7 +15,7 @@ from typing import Any
 from rummy500_client.errors import ClientError
 from rummy500_client.match_bots import NAME_OF_A_BOT, read_bot
 
-BOT, OPTION = "bot", "option"
+BOT = "bot"
 SOURCES = {"builtin": "builtin:", "class": "", "command": "cmd:", "dial": "dial:", "connected": "connected:"}
 """What a bot's table may name as its source, and how a flag begins that names it."""
 _BOT_KEYS = ("name", "settings", *SOURCES)
@@ -122,8 +122,9 @@ class MatchKeys:
 def _value(action: argparse.Action, key: str, value: object) -> object:
     if key == BOT:
         return _bots(value)
-    if key == OPTION and isinstance(value, dict):
-        return [f"{name}={_plain((key, name), f'{key}.{name}', part)}" for name, part in value.items()]
+    if isinstance(value, dict) and "=" in str(action.metavar):
+        parts = [f"{name}={_plain((key, name), f'{key}.{name}', part)}" for name, part in value.items()]
+        return parts if _is_repeated(action) else ",".join(parts)
     if action.nargs == 0:
         return _switch(key, value)
     if _is_repeated(action):
