@@ -45,7 +45,8 @@ def rules_for(variants: Sequence[str], options: Mapping[str, Any], players: int)
 
 
 def record(number: int) -> Lines:
-    """A game of random actions; every tenth from a given seed, some in a match, some with chance from the seats."""
+    """A game of random actions; every tenth from a given seed, some in a match, some with chance from the seats, every
+    third with aligned draws."""
     preset, variants, options = TABLES[number % len(TABLES)]
     players = 2 + number // len(TABLES) % 3
     is_fair, is_match = number % 10 != 9, number % 4 == 0
@@ -58,6 +59,7 @@ def record(number: int) -> Lines:
         engine="0.1.0",
         dealer=number % players,
         single_round=number % 7 != 0,
+        aligned=number % 3 == 0,
         table="" if is_match else f"t-{number:012}",
         match=MatchPlace(None if is_fair else 2**63 + 1, "deal", ("a", "b"), 0, 3, 1) if is_match else None,
         fair=Fair("3.1" if is_match else f"t-{number:012}", entropy) if is_fair else None,
@@ -203,6 +205,16 @@ def forge_format(lines: Lines) -> None:
     lines[0]["format"] = 1
 
 
+def forge_draws(lines: Lines) -> None:
+    """Aligned draws are called plain ones, plain ones aligned."""
+    is_aligned = lines[0].pop("draws", "") == "aligned"
+    lines[0] |= {"format": 2} if is_aligned else {"format": 3, "draws": "aligned"}
+
+
+def forge_draws_of_another_kind(lines: Lines) -> None:
+    lines[0] |= {"format": 3, "draws": "blind"}
+
+
 def forge_hands(lines: Lines) -> None:
     hands = deal_of(lines)["hands"]
     hands[0], hands[1] = hands[1], hands[0]
@@ -298,7 +310,7 @@ def forged(number: int) -> Iterator[tuple[str, Lines]]:
         yield forge.__name__, rewritten(lines)
 
 
-@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("number", [1, 2, 3])
 def test_both_refuse_every_forgery(number: int, tmp_path: Path) -> None:
     paths = []
     for name, lines in forged(number):

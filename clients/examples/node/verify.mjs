@@ -112,7 +112,11 @@ class Follower {
     this.actions = 0;
     this.round = 0;
     this.position = game.position !== undefined;
-    must(game.format === (this.fair === undefined ? 1 : 2), `format ${game.format} is not that of this record`);
+    this.aligned = game.draws === "aligned";
+    must(this.aligned || game.draws === undefined, "draws are aligned, or nothing is said of them");
+    must(!this.aligned || !this.position, "nothing is dealt from a position");
+    const format = this.aligned ? 3 : this.fair === undefined ? 1 : 2;
+    must(game.format === format, `format ${game.format} is not that of this record`);
     if (this.fair === undefined) return;
     must(!this.position && (game.match?.seed ?? null) === null, "no deal is fair from a given seed or position");
     const { place, entropy } = this.fair;
@@ -132,6 +136,7 @@ class Follower {
     this.hands = line.hands.map(cardsOf);
     this.stock = cardsOf(line.stock);
     this.pile = line.up_card === null ? [] : [line.up_card];
+    this.shares = this.sharesOf(this.stock);
     this.recycled = 0;
     const all = [...this.hands.flat(), ...this.pile, ...this.stock];
     const count = (wanted) => all.filter((card) => card === wanted).length;
@@ -169,8 +174,7 @@ class Follower {
     const where = `the hand of seat ${event.seat}`;
     switch (event.event) {
       case "drew":
-        must(this.stock.length > 0 && this.stock[0] === event.card, `the stock gives ${this.stock[0] ?? "no card"}`);
-        hand.push(this.stock.shift());
+        this.draw(event);
         break;
       case "took":
         hand.push(...this.taken(cardsOf(event.cards), text));
@@ -191,6 +195,27 @@ class Follower {
     }
   }
 
+  // Whose draws are aligned: each seat has the places k, k + n, … of the stock, in a table of n seats.
+  sharesOf(stock) {
+    if (!this.aligned) return null;
+    return this.hands.map((_, seat) => stock.filter((_, place) => place % this.hands.length === seat));
+  }
+
+  draw(event) {
+    const own = this.shares === null ? this.stock : this.shares[event.seat];
+    let card = own.shift();
+    if (card === undefined && this.shares !== null) {
+      const most = Math.max(...this.shares.map((share) => share.length));
+      card = this.shares.find((share) => share.length === most).pop();
+    }
+    must(card !== undefined && card === event.card, `the stock gives ${card ?? "no card"}`);
+    this.hands[event.seat].push(card);
+  }
+
+  get inStock() {
+    return this.shares === null ? this.stock.length : this.shares.flat().length;
+  }
+
   taken(cards, text) {
     const place = /@(\d+)/.exec(text);
     const at = cards.length > 1 || text.startsWith("take") ? this.pile.length - cards.length
@@ -203,9 +228,10 @@ class Follower {
 
   recycle(event) {
     this.recycled += 1;
-    must(this.stock.length === 0, "the stock is not empty yet");
+    must(this.inStock === 0, "the stock is not empty yet");
     const top = this.pile.pop();
     this.stock = event.shuffled ? shuffle(this.seed, this.pile, this.recycled) : this.pile;
+    this.shares = event.shuffled ? this.sharesOf(this.stock) : null;
     this.pile = [top];
     must(this.stock.length === event.stock_count, `the stock has ${this.stock.length} cards now`);
   }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rummy500_bots import Bot, Decision
 from rummy500_engine.actions import Action
+from rummy500_engine.cards import Card
 from rummy500_engine.events import Event
 from rummy500_engine.fair import round_seed
 from rummy500_engine.game import Game
@@ -16,10 +17,17 @@ Watcher = Callable[[int, Action, Sequence[Event]], object]
 """Told of each action that was applied: its seat, the action, what happened."""
 
 
-def deal_next(game: Game, secret: bytes, entropy: Sequence[bytes] = ()) -> list[Event]:
-    """Deals the game's next round from the game's secret and what the seats added (`rummy500_engine.fair`)."""
+def pack_of(game: Game, secret: bytes, entropy: Sequence[bytes] = ()) -> tuple[bytes, tuple[Card, ...]]:
+    """The seed of the game's next round and the order of its pack, from the game's secret and what the seats added
+    (`rummy500_engine.fair`)."""
     seed = round_seed(secret, game.rounds_played + 1, entropy)
-    return game.deal(shuffle(seed, game.rules.pack), seed=seed)
+    return seed, shuffle(seed, game.rules.pack)
+
+
+def deal_next(game: Game, secret: bytes) -> list[Event]:
+    """Deals the game's next round, to whose chance no seat added anything."""
+    seed, order = pack_of(game, secret)
+    return game.deal(order, seed=seed)
 
 
 def play_game(game: Game, bots: Sequence[Bot], *, seed: bytes, watcher: Watcher | None = None) -> Game:

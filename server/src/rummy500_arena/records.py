@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from rummy500_arena.play import deal_next
+from rummy500_arena.play import pack_of
 from rummy500_engine.actions import Action
 from rummy500_engine.cards import card_text, cards_text
 from rummy500_engine.events import (
@@ -40,8 +40,9 @@ from rummy500_engine.position import set_up
 from rummy500_engine.refusals import Refused
 from rummy500_engine.rules import Rules
 
-FORMATS = (1, 2)
-"""2 has `fair`, which a reader of 1 cannot check."""
+FORMATS = (1, 2, 3)
+"""2 has `fair`, which a reader of 1 cannot check; 3 has `draws`, which a reader of 2 cannot."""
+ALIGNED = "aligned"
 Line = dict[str, Any]
 CLOCK, STAND_IN = "clock", "bot"
 """Who made an action that a seat did not make itself: the clock, or the bot that played for its player."""
@@ -50,7 +51,7 @@ CLOCK, STAND_IN = "clock", "bot"
 @dataclass(frozen=True, slots=True)
 class MatchPlace:
     """Where in a match a game stands. It names no connection and no server: a match played again gives it again. `seed`
-    None: nobody gave one."""
+    None: nobody gave one. `unpaired`: each seating of a deal has packs of its own."""
 
     seed: int | None
     unit: str
@@ -58,6 +59,7 @@ class MatchPlace:
     pairing: int
     deal: int
     rotation: int
+    unpaired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ class Fair:
 class Header:
     """What a game starts from. `seed` is the secret of its table. `fair` None: somebody gave it.
 
-    `single_round`: it ends when its round is scored. `position` is a scenario without its steps; nothing is dealt then.
+    `single_round`: it ends when its round is scored. `aligned`: each seat draws from a share of its own. `position` is a
+    scenario without its steps; nothing is dealt then.
     """
 
     rules: Rules
@@ -82,6 +85,7 @@ class Header:
     engine: str
     dealer: int | None = None
     single_round: bool = False
+    aligned: bool = False
     table: str = ""
     match: MatchPlace | None = None
     position: Mapping[str, Any] | None = None
@@ -96,13 +100,19 @@ class Header:
     def game(self) -> tuple[Game, list[Event]]:
         if self.position is not None:
             return set_up(self.rules, self.position)
-        return Game(self.rules, dealer=self.dealer, single_round=self.single_round), []
+        return Game(self.rules, dealer=self.dealer, single_round=self.single_round, aligned=self.aligned), []
+
+    @property
+    def format(self) -> int:
+        if self.aligned:
+            return 3
+        return 1 if self.fair is None else 2
 
     def line(self) -> Line:
         table = self.rules.table
         line: Line = {
             "type": "game",
-            "format": 1 if self.fair is None else 2,
+            "format": self.format,
             "engine": self.engine,
             "rules": {
                 "preset": self.preset,
@@ -115,6 +125,8 @@ class Header:
             "dealer": self.dealer,
             "single_round": self.single_round,
         }
+        if self.aligned:
+            line["draws"] = ALIGNED
         if self.table:
             line["table"] = self.table
         if self.match is not None:
@@ -127,6 +139,8 @@ class Header:
                 "deal": place.deal,
                 "rotation": place.rotation,
             }
+            if place.unpaired:
+                line["match"]["unpaired"] = True
         if self.fair is not None:
             line["fair"] = {
                 "place": self.fair.place,
@@ -238,10 +252,10 @@ class Recorder:
         if not self.game.needs_deal:
             return
         fair = self.header.fair
-        for event in deal_next(self.game, self.header.seed, fair.entropy if fair is not None else ()):
+        seed, order = pack_of(self.game, self.header.seed, fair.entropy if fair is not None else ())
+        for event in self.game.deal(order, seed=seed):
             assert isinstance(event, RoundDealt)
-            assert self.game.round is not None
-            line = _deal_line(event, self.game.round.stock[::-1])
+            line = _deal_line(event, order[len(order) - event.stock_count :])
             if fair is not None:
                 line["commitment"] = self.header.committed_to(event.round)
             self._write(line)

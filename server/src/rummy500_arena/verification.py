@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from rummy500_arena.records import FORMATS, Ending, Fair, Header, Line, MatchPlace, Recorder, without_times
+from rummy500_arena.records import ALIGNED, FORMATS, Ending, Fair, Header, Line, MatchPlace, Recorder, without_times
 from rummy500_engine.fair import ENTROPY_BYTES
 from rummy500_engine.game import Game
 from rummy500_engine.notation import read_action
@@ -107,7 +107,7 @@ def read_header(record: Record, rules_for: RulesFor) -> Header:
     if line["type"] != "game":
         raise RecordUnreadable(number, "a record begins with a line of type game")
     if line.get("format") not in FORMATS:
-        read = " and ".join(map(str, FORMATS))
+        read = ", ".join(map(str, FORMATS))
         raise RecordUnreadable(number, f"the record has format {line.get('format')!r}; this program reads {read}")
     try:
         chosen, players = line["rules"], tuple(map(str, line["players"]))
@@ -116,6 +116,7 @@ def read_header(record: Record, rules_for: RulesFor) -> Header:
         variants = dict(chosen["variants"])
         rules = rules_for(sorted(variants), chosen["options"], len(players))
         dealer, single, position = line["dealer"], line["single_round"], line.get("position")
+        draws = line.get("draws")
         fair = _fair(line["fair"], len(players)) if "fair" in line else None
     except RulesRefused as refused:
         raise RecordUnreadable(number, f"its rules cannot be composed here: {refused}") from None
@@ -123,6 +124,8 @@ def read_header(record: Record, rules_for: RulesFor) -> Header:
         raise RecordUnreadable(number, f"the first line of a record is incomplete: {error}") from None
     if len(seed) != SEED_BYTES or not (dealer is None or (isinstance(dealer, int) and 0 <= dealer < len(players))):
         raise RecordUnreadable(number, "the seed has 64 hexadecimal digits, the dealer is a seat")
+    if draws not in (None, ALIGNED) or (draws is not None and position is not None):
+        raise RecordUnreadable(number, f"draws is {ALIGNED!r}, or left out; from a position it is left out")
     if position is not None and not isinstance(position, dict):
         raise RecordUnreadable(number, "position is a scenario, an object")
     if fair is not None and (position is not None or (place is not None and place.seed is not None)):
@@ -141,6 +144,7 @@ def read_header(record: Record, rules_for: RulesFor) -> Header:
         engine=str(line.get("engine")),
         dealer=dealer,
         single_round=bool(single),
+        aligned=draws == ALIGNED,
         table=str(line.get("table", "")),
         match=place,
         position=position,

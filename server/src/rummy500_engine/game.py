@@ -15,12 +15,15 @@ from rummy500_engine.rules import Rules
 class Game:
     """Totals are by seat; at a table of sides each partner carries the side's total.
 
-    `single_round`: the game stops when its round has been scored, as a position does (NOTATION).
+    `single_round`: the game stops when its round has been scored, as a position does (NOTATION). `aligned`: each seat
+    draws from a share of its own of every stock (`rummy500_engine.aligned`).
     """
 
-    __slots__ = ("dealer", "outcome", "round", "rounds_played", "rules", "single_round", "totals")
+    __slots__ = ("aligned", "dealer", "outcome", "round", "rounds_played", "rules", "single_round", "totals")
 
-    def __init__(self, rules: Rules, *, dealer: int | None = None, single_round: bool = False) -> None:
+    def __init__(
+        self, rules: Rules, *, dealer: int | None = None, single_round: bool = False, aligned: bool = False
+    ) -> None:
         self.rules = rules
         self.dealer = rules.players - 1 if dealer is None else dealer
         self.totals = [0] * rules.players
@@ -28,6 +31,7 @@ class Game:
         self.round: Round | None = None
         self.outcome: GameWon | None = None
         self.single_round = single_round
+        self.aligned = aligned
 
     @property
     def over(self) -> bool:
@@ -44,7 +48,12 @@ class Game:
         """Deals the next round. `order` is the table's pack, first card first; `seed` orders a recycled stock."""
         assert self.needs_deal
         self.round, events = Round.deal(
-            self.rules, number=self.rounds_played + 1, dealer=self.dealer, order=order, seed=seed
+            self.rules,
+            number=self.rounds_played + 1,
+            dealer=self.dealer,
+            order=order,
+            seed=seed,
+            aligned=self.aligned,
         )
         return events
 

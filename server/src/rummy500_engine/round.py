@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from rummy500_engine import legal
 from rummy500_engine.actions import PASS, Action, Call, Discard, Draw, End, LayMeld, LayOff, Pass, Take, VariantAction
+from rummy500_engine.aligned import draw_from_share, lay_in_shares
 from rummy500_engine.cards import JOKER, Card, Mask, add, cards_of, hand_of, remove
 from rummy500_engine.events import (
     DrewFromStock,
@@ -51,7 +52,7 @@ _OVER: Final = Phase.OVER
 ROUND_FIELDS: Final = (
     "_pending_polls", "banned", "dealer", "end", "ending", "first_play", "fits", "hands", "known", "laid",
     "laid_points", "melds", "must_use", "next_seat", "number", "opened", "out", "phase", "pile", "poll",
-    "recycled", "rules", "seed", "states", "stock", "taken", "target", "turn", "turns_played",
+    "recycled", "rules", "seed", "shares", "states", "stock", "taken", "target", "turn", "turns_played",
 )  # fmt: skip
 """All that a round is. A compiled class does not tell."""
 
@@ -60,7 +61,8 @@ class Round:
     """The full state of a round; never shown to anybody whole (`view.seat_view` makes what one seat sees).
 
     `hands` and `known` are masks by seat (`known`: cards that all saw go into that hand); `stock` is drawn from its
-    end, `pile` lies bottom first. Of the turn: `must_use` is the part of the hand that must still be used, `target` the
+    end, `pile` lies bottom first. Where draws are aligned `shares` has the size of each seat's share of the stock
+    (`rummy500_engine.aligned`), else it is empty. Of the turn: `must_use` is the part of the hand that must still be used, `target` the
     deepest card taken, `banned` the face that may not be discarded, `laid` the numbers of the melds laid.
     """
 
@@ -75,6 +77,7 @@ class Round:
         self.hands: list[Mask] = [0] * seats
         self.known: list[Mask] = [0] * seats
         self.stock: list[Card] = []
+        self.shares: list[int] = []
         self.pile: list[Card] = []
         self.melds: list[Meld] = []
         self.fits: Mask = 0
@@ -103,9 +106,10 @@ class Round:
 
     @classmethod
     def deal(
-        cls, rules: Rules, *, number: int, dealer: int, order: Sequence[Card], seed: bytes
+        cls, rules: Rules, *, number: int, dealer: int, order: Sequence[Card], seed: bytes, aligned: bool = False
     ) -> tuple[Round, list[Event]]:
-        """Deals a shuffled pack, one card at a time from the dealer's left (RULES 1.2)."""
+        """Deals a shuffled pack, one card at a time from the dealer's left (RULES 1.2). `aligned`: each seat draws from
+        a share of its own."""
         assert sorted(order) == sorted(rules.pack), "the order must be this table's pack"
         dealt = cls(rules, number=number, dealer=dealer, seed=seed)
         seats = rules.players
@@ -120,6 +124,8 @@ class Round:
             dealt.pile.append(up_card)
         dealt.hands = [hand_of(hand) for hand in received]
         dealt.stock = list(order[:last:-1])
+        if aligned:
+            dealt.stock, dealt.shares = lay_in_shares(order[last + 1 :], seats)
         counts = tuple([len(hand) for hand in received])
         hands = tuple(received)
         return dealt, [RoundDealt(number, dealer, hands, counts, up_card, len(dealt.stock))]
@@ -146,6 +152,7 @@ class Round:
         copy.turns_played = self.turns_played
         copy.hands = self.hands.copy()
         copy.known = self.known.copy()
+        copy.shares = self.shares.copy()
         copy.stock = self.stock.copy()
         copy.pile = self.pile.copy()
         copy.melds = self.melds.copy()
@@ -219,7 +226,7 @@ class Round:
     # --- the acts
 
     def _draw(self, seat: int, events: list[Event]) -> None:
-        card = self.stock.pop()
+        card = draw_from_share(self.stock, self.shares, seat) if self.shares else self.stock.pop()
         self.hands[seat] = add(self.hands[seat], card)
         events.append(drew_from_stock(seat, card, len(self.stock)))
 
@@ -346,7 +353,10 @@ class Round:
         cards, self.pile = self.pile[:-1], self.pile[-1:]
         if shuffled:
             cards = list(shuffle(self.seed, cards, stream=self.recycled))
-        self.stock = cards[::-1]
+        if shuffled and self.shares:
+            self.stock, self.shares = lay_in_shares(cards, self.rules.players)
+        else:  # a stock that was turned over is known to all, and drawn in its order
+            self.stock, self.shares = cards[::-1], []
         events.append(StockRecycled(len(self.stock), shuffled))
 
     def _finish(self, end: RoundEnd) -> None:

@@ -32,6 +32,7 @@ class Played:
 
     rules: Rules
     secret: bytes
+    aligned: bool = False
     actions: list[tuple[int, Action]] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     rounds: int = 0
@@ -50,11 +51,17 @@ def deal(game: Game, secret: bytes) -> list[Event]:
 
 
 def play_game(
-    rules: Rules, secret: bytes, dice: random.Random, *, watch: Watch | None = None, most_rounds: int = 1_000
+    rules: Rules,
+    secret: bytes,
+    dice: random.Random,
+    *,
+    watch: Watch | None = None,
+    most_rounds: int = 1_000,
+    aligned: bool = False,
 ) -> Played:
     """Plays at random, now eager to lay cards down and now loath to, to the end of the game or for so many rounds;
     `watch` looks before each action and after each round."""
-    game, played, ledger = Game(rules), Played(rules, secret), Ledger(rules)
+    game, played, ledger = Game(rules, aligned=aligned), Played(rules, secret, aligned), Ledger(rules)
     eager = dice.choice((0.2, 0.7, 0.95))
     while not game.over and played.rounds < most_rounds:
         if game.needs_deal:
@@ -101,7 +108,7 @@ def watch_laws(dice: random.Random, *, closely: int = 50) -> Watch:
 
 def check_replay(played: Played) -> None:
     """The same rules, seed and actions give the same events; also when the actions go through their text."""
-    game = Game(played.rules)
+    game = Game(played.rules, aligned=played.aligned)
     events: list[Event] = []
     for seat, action in played.actions:
         if game.needs_deal:

@@ -17,7 +17,7 @@ from rummy500_kit.laws import round_of
 
 
 def copy_of(game: Game) -> Game:
-    copy = Game(game.rules, dealer=game.dealer, single_round=game.single_round)
+    copy = Game(game.rules, dealer=game.dealer, single_round=game.single_round, aligned=game.aligned)
     copy.totals = game.totals.copy()
     copy.rounds_played, copy.outcome = game.rounds_played, game.outcome
     copy.round = round_of(game).clone()

@@ -16,7 +16,8 @@ from rummy500_server.rules_wire import Choice
 class Creation:
     """`secret` is what the packs follow from (`rummy500_engine.fair`); `from_seed`: somebody gave it. `owner` is the
     digest of the owner's token. `record` names the game's record; `match` is
-    empty outside of matches. `single_round`: the game ends when its round is scored. `position`: a scenario."""
+    empty outside of matches. `single_round`: the game ends when its round is scored. `aligned`: each seat draws from a share of its
+    own of the stock. `position`: a scenario."""
 
     name: str
     owner: str
@@ -31,6 +32,7 @@ class Creation:
     start_when_full: bool = False
     private: bool = False
     single_round: bool = False
+    aligned: bool = False
     match: str = ""
     record: str = ""
     digest: str = ""

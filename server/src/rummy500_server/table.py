@@ -86,7 +86,11 @@ class Table:
         self.sequence = 0
         """The number of the last event."""
         self.history: list[Entry] = []
-        self.game = Game(rules, single_round=creation.single_round or creation.position is not None)
+        self.game = Game(
+            rules,
+            single_round=creation.single_round or creation.position is not None,
+            aligned=creation.aligned,
+        )
         self.result: GameResult | None = None
         self.traced: Refused | None = None
         self.invitations: dict[str, Invited] = {}
