@@ -85,4 +85,4 @@ def test_the_digest_is_made_as_the_page_says() -> None:
 def test_the_seed_of_a_deal_is_made_as_the_page_says() -> None:
     plan = Plan(bots=2, players=2, deals=3, secret=secret_of_seed(7))
 
-    assert plan.deal_seed(2) == seed_for((7).to_bytes(8, "big"), "deal", 2)
+    assert plan.game(4).seed == seed_for((7).to_bytes(8, "big"), "deal", 2)

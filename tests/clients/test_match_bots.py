@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rummy500_client.errors import ClientError
-from rummy500_client.match_bots import BotSpec, match_bot, read_bots, seatings_of, total_seatings
+from rummy500_client.match_bots import BotSpec, match_bot, read_bots
 
 
 def test_the_forms_of_a_bot() -> None:
@@ -35,7 +35,7 @@ def test_equal_names_are_told_apart() -> None:
 )
 def test_a_bot_that_cannot_be_read_is_told(text: str, told: str) -> None:
     with pytest.raises(ClientError, match=told):
-        match_bot(read_bots([text, "builtin:easy"])[0], {}, seatings=2)
+        match_bot(read_bots([text, "builtin:easy"])[0])
 
 
 def test_a_match_needs_two_bots() -> None:
@@ -43,18 +43,7 @@ def test_a_match_needs_two_bots() -> None:
         read_bots(["builtin:easy"])
 
 
-def test_no_process_plays_two_seatings_of_a_deal() -> None:
-    for bots, players in [(2, 2), (3, 3), (4, 4), (5, 5), (3, 2), (4, 2), (2, 3)]:
-        sits = seatings_of(bots, players)
-        assert {seating for own in sits for seating in own} == set(range(total_seatings(bots, players)))
-        for own in sits:
-            assert len(own) == len(set(own))
-
-
-def test_with_more_bots_than_seats_a_bot_sits_in_its_pairings_only() -> None:
-    assert seatings_of(3, 2) == [[0, 1, 2, 3], [0, 1, 4, 5], [2, 3, 4, 5]]
-
-
-def test_the_names_on_the_wire_go_by_seating() -> None:
-    bot = match_bot(BotSpec("a", "cmd", "a"), {2: "a#1", 3: "a#2"}, seatings=4)
-    assert list(bot.connected.names) == ["a#1", "a#1", "a#1", "a#2"]
+def test_a_bot_that_is_started_here_has_a_stream_for_each_seating() -> None:
+    bots = [BotSpec("a", "cmd", "a"), BotSpec("b", "connected", "deep"), BotSpec("c", "builtin", "easy")]
+    names = [list(match_bot(bot, ["a-1", "a-2"]).connected.names) for bot in bots]
+    assert names == [["a-1", "a-2"], ["deep"], []]

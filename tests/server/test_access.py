@@ -103,6 +103,7 @@ def request_of(method: str, place: Place) -> Message:
         "Watch": play.WatchRequest(table=place.table),
         "Play": play.PlayRequest(hello=play.Hello(name="some-bot")),
         "ListLegalActions": play.ListLegalActionsRequest(table=place.table),
+        "PlanMatch": matches.PlanMatchRequest(plan=plan()),
         "CreateMatch": matches.CreateMatchRequest(plan=plan()),
         "GetMatch": matches.GetMatchRequest(match=place.match),
         "ListMatches": matches.ListMatchesRequest(),

@@ -153,7 +153,7 @@ def test_a_table_from_a_seed_commits_to_nothing_and_reveals_nothing() -> None:
 
 
 def test_no_event_reveals_a_deal_of_a_match() -> None:
-    events = told(played((b"", b""), match="m-1", record="m-1.3.0"))
+    events = told(played((b"", b""), match="m-1", record="m-1.abc", deal=3, seating=0))
     commitment = next(event.deal_committed for event in events if event.HasField("deal_committed"))
 
     assert commitment.commitment == derived(SECRET, "commitment", "3.0", 0)

@@ -100,7 +100,7 @@ async def test_a_process_for_each_seating_never_sees_the_other_side_of_its_deal(
 
 async def test_records_do_not_depend_on_the_connections(matches: Any, channel: grpc.aio.Channel) -> None:
     texts = []
-    for names in (("a",), ("b#1", "b#2")):
+    for names in (("a#1", "a#2"), ("b#1", "b#2")):
         async with contextlib.AsyncExitStack() as bots:
             for name in names:
                 await bots.enter_async_context(stream_bot(channel, name))

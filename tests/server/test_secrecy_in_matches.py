@@ -54,7 +54,7 @@ def twins_of(
     options = choice.get("options", {})
     rules = CATALOG.rules(choice.get("preset", ""), choice.get("variants", ()), options, players=players)
     seat = dice.randrange(players) if viewer is Viewer.BOT else None
-    while not (twins := twins_from_the_deal(rules, choice, dice, viewer=seat)).steps:
+    while not (twins := twins_from_the_deal(rules, choice, dice, viewer=seat, aligned=True)).steps:
         pass
     seating = 1 if players == 2 else dice.randrange(3)
     return MatchTwins(twins, viewer, unit, seating, is_guarded=viewer is Viewer.SPECTATOR or dice.random() < 0.3)

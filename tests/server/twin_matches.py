@@ -27,6 +27,7 @@ from tests.server.twin_worlds import NOW, SECONDS, Eyes, Transcript, choice_of
 
 from rummy500.v1 import action_pb2, match_pb2, play_service_pb2, table_service_pb2
 from rummy500.v1 import match_service_pb2 as pb
+from rummy500_arena import seatings
 from rummy500_bots import Decision, built_in
 from rummy500_catalog import Catalog
 from rummy500_engine.notation import write_action
@@ -34,6 +35,7 @@ from rummy500_engine.view import seat_view
 from rummy500_server import table as table_module
 from rummy500_server.access import PACKAGE
 from rummy500_server.app import App
+from rummy500_server.games import record_name
 from rummy500_server.identity import Role, digest_of
 from rummy500_server.keeper import Keeper
 from rummy500_server.tokens import Token, now
@@ -84,6 +86,8 @@ class MatchEyes(Eyes):
 
     _match: str
     _match_stream: Any
+    records: Sequence[str] = ()
+    """Which are asked for whenever everything is."""
 
     async def arrive(self, stream: str) -> None:
         """The viewer is a bot of the match."""
@@ -111,8 +115,8 @@ class MatchEyes(Eyes):
         await self._ask("MatchService/ListGames", pb.ListGamesRequest())
         await self._ask("MatchService/ListGames", pb.ListGamesRequest(match=self._match))
         await self._ask("MatchService/GetRecord", pb.GetRecordRequest(match=self._match), streams=True)
-        for place in (*(f"0.{seating}" for seating in range(TABLES)), "1.0", f"{DEALS}.0"):
-            request = pb.GetRecordRequest(record=f"{self._match}.{place}")
+        for record in self.records:
+            request = pb.GetRecordRequest(record=record)
             await self._ask("MatchService/GetRecord", request, streams=True)
 
     def close(self) -> None:
@@ -137,6 +141,7 @@ class MatchWorld:
             await eyes.arrive(viewers_stream(twins))
         match = await self._make()
         keeper = await self._table(twins.seating)
+        eyes.records = self._records(match)
         await eyes.open(keeper)
         await eyes.see_match(0)
         await eyes.see()
@@ -159,6 +164,12 @@ class MatchWorld:
         eyes.close()
         return eyes.transcript
 
+    def _records(self, name: str) -> list[str]:
+        """Of the tables that are played on, of one to come, and of none."""
+        match = self.app.matches.named(name)
+        games = [*range(self._tables()), match.plan.seatings]
+        return [*(record_name(name, match.plan.game(game)) for game in games), f"{name}.none"]
+
     def _token(self) -> str | None:
         match self.twins.viewer:
             case Viewer.BOT:
@@ -176,11 +187,11 @@ class MatchWorld:
 
     async def _make(self) -> str:
         """Answers its name."""
-        twins, seatings = self.twins, seatings_of(self.twins)
+        twins, count = self.twins, seatings_of(self.twins)
         bots = [
             match_pb2.MatchBot(
                 name=bot,
-                connected=match_pb2.ConnectedBot(names=[stream_name(bot, each) for each in range(seatings)]),
+                connected=match_pb2.ConnectedBot(names=[stream_name(bot, each) for each in range(count)]),
             )
             for bot in twins.bots
         ]
@@ -204,8 +215,7 @@ class MatchWorld:
     # --- what is played
 
     def _token_of(self, keeper: Keeper, seat: int) -> str:
-        seating = int(keeper.table.creation.record.rpartition(".")[2])
-        return bot_token(stream_name(keeper.table.seats[seat].name, seating))
+        return bot_token(stream_name(keeper.table.seats[seat].name, keeper.table.creation.seating))
 
     async def _act(self, keeper: Keeper, eyes: MatchEyes, seat: int, line: str) -> None:
         if seat == self.twins.twins.viewer:
@@ -248,16 +258,12 @@ class MatchWorld:
 
 
 def seatings_of(twins: MatchTwins) -> int:
-    players = twins.twins.players
-    return players if players > 4 else len(list(itertools.permutations(range(players))))
+    return len(seatings.seatings_of(twins.twins.players))
 
 
 def bot_at(twins: MatchTwins, seat: int) -> str:
     """The bot in that seat of the viewer's table."""
-    players = twins.twins.players
-    if players > 4:
-        return twins.bots[(seat + twins.seating) % players]
-    return list(itertools.permutations(twins.bots))[twins.seating][seat]
+    return twins.bots[seatings.seatings_of(twins.twins.players)[twins.seating][seat]]
 
 
 def viewers_stream(twins: MatchTwins) -> str:

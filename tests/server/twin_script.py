@@ -95,8 +95,10 @@ def twins_in_play(rules: Rules, choice: Mapping[str, Any], dice: random.Random) 
     return Twins(viewer, choice, rules.players, positions, None, _script(one, other, viewer, dice))
 
 
-def twins_from_the_deal(rules: Rules, choice: Mapping[str, Any], dice: random.Random, *, viewer: int | None) -> Twins:
-    """Twins from a deal that gives the viewer the same cards and turns up the same."""
+def twins_from_the_deal(
+    rules: Rules, choice: Mapping[str, Any], dice: random.Random, *, viewer: int | None, aligned: bool = False
+) -> Twins:
+    """Twins from a deal that gives the viewer the same cards and turns up the same; `aligned` as in a match."""
     dealer = rules.players - 1
     order = shuffle(dice.randbytes(32), rules.pack)
     dealt = rules.hand_size * rules.players
@@ -109,7 +111,7 @@ def twins_from_the_deal(rules: Rules, choice: Mapping[str, Any], dice: random.Ra
     exchanged = list(order)
     for place, card in zip(free, moved, strict=True):
         exchanged[place] = card
-    one, other = Game(rules), Game(rules)
+    one, other = Game(rules, aligned=aligned), Game(rules, aligned=aligned)
     one.deal(order, seed=SEED)
     other.deal(exchanged, seed=SEED)
     return Twins(viewer, choice, rules.players, None, (order, exchanged), _script(one, other, viewer, dice))

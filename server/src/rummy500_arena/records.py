@@ -74,8 +74,8 @@ class Fair:
 class Header:
     """What a game starts from. `seed` is the secret of its table. `fair` None: somebody gave it.
 
-    `single_round`: it ends when its round is scored. `aligned`: each seat draws from a share of its own. `position` is a
-    scenario without its steps; nothing is dealt then.
+    `single_round`: it ends when its round is scored. `aligned`: each seat draws from a share of its own of the stock.
+    `position` is a scenario without its steps; nothing is dealt then.
     """
 
     rules: Rules

@@ -62,8 +62,9 @@ class Round:
 
     `hands` and `known` are masks by seat (`known`: cards that all saw go into that hand); `stock` is drawn from its
     end, `pile` lies bottom first. Where draws are aligned `shares` has the size of each seat's share of the stock
-    (`rummy500_engine.aligned`), else it is empty. Of the turn: `must_use` is the part of the hand that must still be used, `target` the
-    deepest card taken, `banned` the face that may not be discarded, `laid` the numbers of the melds laid.
+    (`rummy500_engine.aligned`), else it is empty. Of the turn: `must_use` is the part of the hand that must still be
+    used, `target` the deepest card taken, `banned` the face that may not be discarded, `laid` the numbers of the melds
+    laid.
     """
 
     __slots__ = ROUND_FIELDS

@@ -78,6 +78,7 @@ METHODS: dict[str, dict[str, Access]] = {
         "ListLegalActions": _SEAT,
     },
     "MatchService": {
+        "PlanMatch": _LOOK,
         "CreateMatch": _MAKE,
         "GetMatch": _LOOK,
         "ListMatches": _LOOK,

@@ -15,9 +15,9 @@ from rummy500_server.rules_wire import Choice
 @dataclass(frozen=True, slots=True)
 class Creation:
     """`secret` is what the packs follow from (`rummy500_engine.fair`); `from_seed`: somebody gave it. `owner` is the
-    digest of the owner's token. `record` names the game's record; `match` is
-    empty outside of matches. `single_round`: the game ends when its round is scored. `aligned`: each seat draws from a share of its
-    own of the stock. `position`: a scenario."""
+    digest of the owner's token. `record` names the game's record; `match` is empty outside of matches, in one the table
+    plays that `seating` of that `deal`. `single_round`: the game ends when its round is scored. `aligned`: each seat
+    draws from a share of its own of the stock. `position`: a scenario."""
 
     name: str
     owner: str
@@ -35,6 +35,8 @@ class Creation:
     aligned: bool = False
     match: str = ""
     record: str = ""
+    deal: int = 0
+    seating: int = 0
     digest: str = ""
     variants: tuple[tuple[str, str], ...] = ()
     """The digest of the full rules, and the variants with their versions: what they were when the table was made."""
@@ -52,7 +54,7 @@ class Creation:
     def place(self) -> str:
         """What commitments are made under: the table's name; in a match `deal.seating`, so that commitments do not show
         which tables play one deal."""
-        return self.record.partition(".")[2] if self.match else self.name
+        return f"{self.deal}.{self.seating}" if self.match else self.name
 
     def to_json(self) -> bytes:
         values = asdict(self) | {"secret": self.secret.hex(), "clock": self.clock.to_json()}
@@ -66,6 +68,8 @@ class Creation:
         values["clock"] = ClockTerms.from_json(values)
         values["secret"] = bytes.fromhex(values["secret"])
         values["variants"] = tuple((name, version) for name, version in values["variants"])
+        if values["match"] and "deal" not in values:  # a record's name told it once
+            values["deal"], values["seating"] = map(int, values["record"].split(".")[1:])
         return cls(**values)
 
     def difference(self, rules: Rules) -> str:

@@ -12,11 +12,13 @@ from typing import Any
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from rummy500.v1 import match_pb2
+from rummy500_arena.plan import PlannedGame
 from rummy500_arena.records import CLOCK, STAND_IN, Ending, Fair, Header, MatchPlace, Recorder
 from rummy500_arena.standing import final_points
 from rummy500_arena.statistics import GameScore
 from rummy500_catalog import DEFAULT_PRESET
 from rummy500_engine.fair import THE_TABLE
+from rummy500_engine.shuffle import seed_for
 from rummy500_server.creation import Creation
 from rummy500_server.entries import Acted, Clocked, Forfeited, Returned, TakenOver
 from rummy500_server.journal import Journal, Put, Write, read_documents
@@ -84,14 +86,10 @@ def _with_tuples(values: dict[str, Any], *names: str) -> dict[str, Any]:
     return {**values, **{name: tuple(values[name]) for name in names}}
 
 
-def record_name(match: str, deal: int, seating: int) -> str:
-    return f"{match}.{deal}.{seating}"
-
-
-def place_in_match(record: str) -> tuple[int, int]:
-    """Deal and seating of the record of a match's game."""
-    _, deal, seating = record.rsplit(".", 2)
-    return int(deal), int(seating)
+def record_name(match: str, game: PlannedGame) -> str:
+    """The same whenever the game is played, but its bots are told it, and cannot tell the deal from it, nor which
+    games share one."""
+    return f"{match}.{seed_for(game.seed, 'record', match, game.seating).hex()[:20]}"
 
 
 class Games:
@@ -170,7 +168,6 @@ def finished_game(keeper: Keeper, *, finished_ms: int) -> FinishedGame | None:
         return None
     creation = table.creation
     record = creation.record or creation.name
-    deal, seating = place_in_match(record) if creation.match else (0, 0)
     points, rounds = final_points(table.game, at_fault=result.at_fault)
     score = GameScore(
         points=points,
@@ -185,8 +182,8 @@ def finished_game(keeper: Keeper, *, finished_ms: int) -> FinishedGame | None:
         record=record,
         match=creation.match,
         table=creation.name,
-        deal=deal,
-        seating=seating,
+        deal=creation.deal,
+        seating=creation.seating,
         players=tuple(seat.name for seat in table.seats),
         result=result,
         score=score,
@@ -228,6 +225,7 @@ def record_of(table: Table, place: MatchPlace | None = None) -> str:
             engine=version("rummy500"),
             dealer=None if creation.position is not None else creation.players - 1,
             single_round=creation.single_round,
+            aligned=creation.aligned,
             table="" if creation.match else creation.name,
             match=place,
             position=creation.position,

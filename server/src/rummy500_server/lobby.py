@@ -62,8 +62,11 @@ class Wish:
     start_when_full: bool = False
     private: bool = False
     single_round: bool = False
+    aligned: bool = False
     match: str = ""
     record: str = ""
+    deal: int = 0
+    seating: int = 0
 
 
 class Lobby:
@@ -341,8 +344,11 @@ class Lobby:
             start_when_full=wish.start_when_full,
             private=wish.private,
             single_round=wish.single_round,
+            aligned=wish.aligned,
             match=wish.match,
             record=wish.record,
+            deal=wish.deal,
+            seating=wish.seating,
             digest=rules.digest,
             variants=rules.variants,
         )

@@ -14,8 +14,9 @@ from rummy500_arena.plan import PlannedGame, Unit
 from rummy500_arena.statistics import MatchStatistics
 from rummy500_server.attendance import Attendance
 from rummy500_server.connected import Connected
+from rummy500_server.creation import Creation
 from rummy500_server.efforts import Efforts
-from rummy500_server.games import FinishedGame, place_in_match, record_name
+from rummy500_server.games import FinishedGame, record_name
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby, Wish
 from rummy500_server.match_document import MatchDocument, MatchState, Report
@@ -79,15 +80,6 @@ class Match:
     def is_over(self) -> bool:
         return self.document.is_over
 
-    def is_to_come(self, record: str) -> bool:
-        """Whether a game of the plan that is not over will have a record of that name."""
-        try:
-            deal, number = place_in_match(record)
-        except ValueError:
-            return False
-        is_planned = 0 <= deal < self.plan.deals and 0 <= number < self.plan.seatings
-        return is_planned and record == record_name(self.name, deal, number) and self._index(record) not in self._done
-
     def is_deal_over(self, deal: int) -> bool:
         """Whether nobody plays the packs of that deal any more."""
         first = deal * self.plan.seatings
@@ -111,7 +103,7 @@ class Match:
 
     def count(self, game: FinishedGame, *, is_new: bool = True) -> None:
         """A game of this match is over. `is_new` False: it was before the server started."""
-        index = self._index(game.record)
+        index = self._index(game)
         self._open.pop(index, None)
         if index in self._done:
             return
@@ -130,7 +122,7 @@ class Match:
 
     def adopt(self, keeper: Keeper) -> None:
         """A table of this match is in memory and not over."""
-        index = self._index(keeper.table.creation.record)
+        index = self._index(keeper.table.creation)
         if self.is_over:
             keeper.close(Termination.CANCELLED, "its match is over")
             return
@@ -148,7 +140,7 @@ class Match:
 
     def begin_again(self, keeper: Keeper) -> None:
         """A table of this match was never kept: its game is still to come."""
-        index = self._index(keeper.table.creation.record)
+        index = self._index(keeper.table.creation)
         if self._open.get(index) is keeper:
             self._play_again(index)
             self._look_again()
@@ -174,7 +166,7 @@ class Match:
         """A game in which the server was at fault says nothing of its bots, and is played again."""
         result, record = keeper.table.result, keeper.table.creation.record
         assert result is not None
-        index = self._index(record)
+        index = self._index(keeper.table.creation)
         if result.termination is not Termination.SERVER_FAULT or self.is_over or self._open.get(index) is not keeper:
             return
         self._play_again(index)
@@ -311,9 +303,8 @@ class Match:
 
     # --- games
 
-    def _index(self, record: str) -> int:
-        deal, number = place_in_match(record)
-        return deal * self.plan.seatings + number
+    def _index(self, game: Creation | FinishedGame) -> int:
+        return game.deal * self.plan.seatings + game.seating
 
     def _arrived(self, missing: str) -> None:
         if missing:
@@ -327,6 +318,7 @@ class Match:
     def _pump(self) -> None:
         """Begins games as long as there is room, and ends the match when there are no more."""
         is_running = self.document.state is MatchState.RUNNING and (self.is_attended or not self.spec.attended)
+        is_running &= self._has_begun  # after a restart it does not know before what it has begun already
         while is_running and len(self._open) < self.spec.concurrency and self._may_begin_games():
             while self._next in self._done or self._next in self._open:
                 self._next += 1
@@ -368,8 +360,11 @@ class Match:
                 secret=game.seed,
                 from_seed=spec.seed is not None,
                 single_round=spec.unit is Unit.DEAL,
+                aligned=spec.is_paired,
                 match=self.name,
-                record=record_name(self.name, game.deal, game.seating),
+                record=record_name(self.name, game),
+                deal=game.deal,
+                seating=game.seating,
             )
         )
         absent = {seat: why for seat in range(spec.players) if (why := self._roster.seat(keeper, game, seat))}
@@ -379,6 +374,6 @@ class Match:
             log.error("match.game_broken", match=self.name, sentence=failure.sentence)
             return
         if absent:
-            self._begun_lost.add(self._index(keeper.table.creation.record))
+            self._begun_lost.add(self._index(keeper.table.creation))
         for seat, why in absent.items():
             keeper.forfeit(seat, why)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from rummy500.v1 import match_pb2, table_pb2
-from rummy500_arena.plan import Plan, Unit, secret_of_seed
+from rummy500.v1 import match_pb2, match_service_pb2, table_pb2
+from rummy500_arena.plan import Plan, Schedule, Unit, secret_of_seed
 from rummy500_arena.records import MatchPlace
 from rummy500_bots import BotSpec
 from rummy500_engine.fair import THE_TABLE, commitment
@@ -24,6 +24,8 @@ from rummy500_server.status import bad_request
 
 MOST_BOTS, MOST_DEALS, MOST_TABLES = 64, 1_000_000, 1_024
 MOST_GAMES = 10_000_000
+MOST_STREAMS = 1_024
+"""Of a match's bots that are connected."""
 USUAL_STRIKES, MOST_STRIKES = 3, 1_000
 USUAL_ARRIVAL_MS, LEAST_ARRIVAL_MS, MOST_ARRIVAL_MS = 30_000, 1_000, 3_600_000
 USUAL_TABLES, TABLES_OF_OUR_OWN = 16, 2
@@ -35,28 +37,36 @@ _UNIT = {
     match_pb2.MATCH_UNIT_DEAL: Unit.DEAL,
     match_pb2.MATCH_UNIT_GAME: Unit.GAME,
 }
+_SCHEDULE = {
+    match_pb2.MATCH_SCHEDULE_UNSPECIFIED: Schedule.ROUND_ROBIN,
+    match_pb2.MATCH_SCHEDULE_ROUND_ROBIN: Schedule.ROUND_ROBIN,
+    match_pb2.MATCH_SCHEDULE_GAUNTLET: Schedule.GAUNTLET,
+    match_pb2.MATCH_SCHEDULE_POOL: Schedule.POOL,
+}
+_WIRE_SCHEDULE = {schedule: number for number, schedule in _SCHEDULE.items()}
 _WIRE_UNIT = {Unit.DEAL: match_pb2.MATCH_UNIT_DEAL, Unit.GAME: match_pb2.MATCH_UNIT_GAME}
 
 
 @dataclass(frozen=True, slots=True)
 class MatchBot:
-    """`builtin` or `connected`: the names of the streams that play it, one for all seatings or one for each."""
+    """`builtin` or `connected`: the names of the streams that play it, one for all seatings or one for each in which
+    it sits."""
 
     name: str
     builtin: BotSpec | None = None
     connected: tuple[str, ...] = ()
 
-    def connection(self, seating: int) -> str:
-        """The name of the stream that plays a seating; empty: the server plays it."""
-        if not self.connected:
-            return ""
-        return self.connected[seating if len(self.connected) > 1 else 0]
+    @property
+    def sees_all_sides(self) -> bool:
+        """Whether one stream plays it in more than one seating of a deal."""
+        return len(self.connected) == 1
 
 
 @dataclass(frozen=True)
 class MatchSpec:
     """Every choice filled in, the server's too. All packs follow from `secret`: from `seed`, or drawn where that is
-    None. `attended`, `strikes` (0: never) and `arrival_ms` as in the contract."""
+    None. `unpaired`: each seating of a deal has packs of its own, so that a bot that sees several of them learns
+    nothing. `attended`, `strikes` (0: never) and `arrival_ms` as in the contract."""
 
     bots: tuple[MatchBot, ...]
     choice: Choice
@@ -67,13 +77,40 @@ class MatchSpec:
     secret: bytes
     concurrency: int
     clock: ClockTerms
+    schedule: Schedule = Schedule.ROUND_ROBIN
+    unpaired: bool = False
     attended: bool = False
     strikes: int = USUAL_STRIKES
     arrival_ms: int = USUAL_ARRIVAL_MS
 
     @cached_property
     def plan(self) -> Plan:
-        return Plan(bots=len(self.bots), players=self.players, deals=self.deals, secret=self.secret, unit=self.unit)
+        return Plan(
+            bots=len(self.bots),
+            players=self.players,
+            deals=self.deals,
+            secret=self.secret,
+            unit=self.unit,
+            schedule=self.schedule,
+            is_paired=self.is_paired,
+        )
+
+    @property
+    def is_paired(self) -> bool:
+        return not self.unpaired
+
+    def connection(self, bot: int, seating: int) -> str:
+        """The name of the stream that plays a bot in a seating; empty: the server does, or it does not sit there."""
+        streams = self.bots[bot].connected
+        return streams[0] if len(streams) == 1 else self._streams[bot].get(seating, "")
+
+    @cached_property
+    def _streams(self) -> list[dict[int, str]]:
+        """By bot and seating, of the bots with many streams."""
+        if not any(len(bot.connected) > 1 for bot in self.bots):
+            return [{}] * len(self.bots)
+        sits = self.plan.seatings_by_bot()
+        return [dict(zip(own, bot.connected, strict=False)) for own, bot in zip(sits, self.bots, strict=True)]
 
     def committed_to(self, match: str) -> bytes:
         """The commitment to `secret`, made under the match's name; empty where somebody gave the seed."""
@@ -93,6 +130,7 @@ class MatchSpec:
             pairing=planned.pairing,
             deal=planned.deal,
             rotation=planned.rotation,
+            unpaired=self.unpaired,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -109,6 +147,8 @@ class MatchSpec:
             "secret": self.secret.hex(),
             "concurrency": self.concurrency,
             "clock": self.clock.to_json(),
+            "schedule": self.schedule.value,
+            "unpaired": self.unpaired,
             "attended": self.attended,
             "strikes": self.strikes,
             "arrival_ms": self.arrival_ms,
@@ -131,14 +171,16 @@ class MatchSpec:
             secret=bytes.fromhex(values["secret"]),
             concurrency=values["concurrency"],
             clock=ClockTerms.from_json(dict(values)),
+            schedule=Schedule(values.get("schedule", Schedule.ROUND_ROBIN.value)),
+            unpaired=values.get("unpaired", False),
             attended=values.get("attended", False),
             strikes=values.get("strikes", 0),
             arrival_ms=values.get("arrival_ms", USUAL_ARRIVAL_MS),
         )
 
 
-def read_spec(message: match_pb2.MatchPlan, *, usual_clock: ClockTerms) -> MatchSpec:
-    """Raises Failure, naming the field."""
+def read_spec(message: match_pb2.MatchPlan, *, usual_clock: ClockTerms, may_be_nameless: bool = False) -> MatchSpec:
+    """`may_be_nameless`: connected bots need not say yet by which streams. Raises Failure, naming the field."""
     if not 2 <= len(message.bots) <= MOST_BOTS:
         raise bad_request("plan.bots", f"{len(message.bots)}: a match has 2 to {MOST_BOTS} bots")
     players = message.players or len(message.bots)
@@ -154,12 +196,19 @@ def read_spec(message: match_pb2.MatchPlan, *, usual_clock: ClockTerms) -> Match
         raise bad_request("plan.concurrency", f"{message.concurrency}: it is 1 to {MOST_TABLES}, or 0")
     if message.unit not in _UNIT:
         raise bad_request("plan.unit", f"{message.unit} is none of MATCH_UNIT_DEAL and MATCH_UNIT_GAME")
+    if message.schedule not in _SCHEDULE:
+        known = ", ".join(f"MATCH_SCHEDULE_{each.name}" for each in Schedule)
+        raise bad_request("plan.schedule", f"{message.schedule} is none of {known}")
     if message.strikes > MOST_STRIKES:
         raise bad_request("plan.strikes", f"{message.strikes}: it is 0 to {MOST_STRIKES}")
     if message.arrival_ms and not LEAST_ARRIVAL_MS <= message.arrival_ms <= MOST_ARRIVAL_MS:
         raise bad_request("plan.arrival_ms", f"{message.arrival_ms}: it is 1,000 to 3,600,000, or 0")
     bots = tuple(_read_bot(bot, f"plan.bots[{at}]") for at, bot in enumerate(message.bots))
-    usual = USUAL_TABLES if any(bot.connected for bot in bots) else TABLES_OF_OUR_OWN
+    nameless = [at for at, bot in enumerate(bots) if bot.builtin is None and not bot.connected]
+    if nameless and not may_be_nameless:
+        path = f"plan.bots[{nameless[0]}].connected.names"
+        raise bad_request(path, "name one stream, or one for each seating of a deal in which the bot sits")
+    usual = TABLES_OF_OUR_OWN if all(bot.builtin for bot in bots) else USUAL_TABLES
     seed = message.seed if message.HasField("seed") else None
     spec = MatchSpec(
         bots=bots,
@@ -171,6 +220,8 @@ def read_spec(message: match_pb2.MatchPlan, *, usual_clock: ClockTerms) -> Match
         secret=secrets.token_bytes(SEED_BYTES) if seed is None else secret_of_seed(seed),
         concurrency=message.concurrency or usual,
         clock=_read_clock(message.clock, usual_clock),
+        schedule=_SCHEDULE[message.schedule],
+        unpaired=message.unpaired or any(bot.sees_all_sides for bot in bots),
         attended=message.attended,
         strikes=message.strikes if message.HasField("strikes") else USUAL_STRIKES,
         arrival_ms=message.arrival_ms or USUAL_ARRIVAL_MS,
@@ -200,8 +251,6 @@ def _read_bot(message: match_pb2.MatchBot, path: str) -> MatchBot:
             names = tuple(
                 read_name(stream, f"{path}.connected.names[{at}]") for at, stream in enumerate(message.connected.names)
             )
-            if not names:
-                raise bad_request(f"{path}.connected.names", "name one stream, or one for each seating of a deal")
             return MatchBot(name, connected=names)
         case None:
             raise bad_request(f"{path}.source", "set builtin or connected")
@@ -209,22 +258,45 @@ def _read_bot(message: match_pb2.MatchBot, path: str) -> MatchBot:
 
 def _verify_whole(spec: MatchSpec) -> None:
     names: set[str] = set()
-    streams: set[str] = set()
+    streams: dict[str, int] = {}
     for at, bot in enumerate(spec.bots):
         if bot.name in names:
             raise bad_request(f"plan.bots[{at}].name", f"two bots are called {bot.name!r}")
-        if streams & set(bot.connected):
-            stream = sorted(streams & set(bot.connected))[0]
-            raise bad_request(f"plan.bots[{at}].connected.names", f"{stream!r} plays for another bot of this match")
-        if len(bot.connected) not in (0, 1, spec.plan.seatings):
-            raise bad_request(
-                f"plan.bots[{at}].connected.names",
-                f"{len(bot.connected)}: it is 1, or one for each of the {spec.plan.seatings} seatings of a deal",
-            )
         names.add(bot.name)
-        streams.update(bot.connected)
+        path, sits = f"plan.bots[{at}].connected.names", spec.plan.seatings_with(at)
+        if len(bot.connected) not in (0, 1, sits):
+            raise bad_request(
+                path,
+                f"{len(bot.connected)}: it is 1, or one for each of the {sits} seatings of a deal in which it sits",
+            )
+        for stream in bot.connected:
+            holder = streams.setdefault(stream, at)
+            if holder != at:
+                raise bad_request(path, f"{stream!r} plays for another bot of this match")
+        if len(set(bot.connected)) < len(bot.connected):
+            raise bad_request(
+                path, "a stream is named twice: it would see two sides of one deal; name it alone instead"
+            )
     if spec.plan.games > MOST_GAMES:
         raise bad_request("plan.deals", f"the plan comes to {spec.plan.games} games; it may be {MOST_GAMES}")
+
+
+def planned_message(spec: MatchSpec, *, digest: str) -> match_service_pb2.PlanMatchResponse:
+    """What a plan comes to."""
+    plan = spec.plan
+    counts = [plan.seatings_with(bot) for bot in range(plan.bots)]
+    sits = plan.seatings_by_bot() if min(counts) <= MOST_STREAMS else [[] for _ in counts]
+    return match_service_pb2.PlanMatchResponse(
+        plan=spec_message(spec, with_seed=False),
+        rules_digest=digest,
+        seatings=plan.seatings,
+        games=plan.games,
+        is_paired=spec.is_paired,
+        bots=[
+            match_service_pb2.BotSeatings(count=count, seatings=own if count <= MOST_STREAMS else ())
+            for count, own in zip(counts, sits, strict=True)
+        ],
+    )
 
 
 def spec_message(spec: MatchSpec, *, with_seed: bool) -> match_pb2.MatchPlan:
@@ -236,6 +308,8 @@ def spec_message(spec: MatchSpec, *, with_seed: bool) -> match_pb2.MatchPlan:
         unit=_WIRE_UNIT[spec.unit],
         players=spec.players,
         concurrency=spec.concurrency,
+        schedule=_WIRE_SCHEDULE[spec.schedule],
+        unpaired=spec.unpaired,
         clock=clock_message(spec.clock),
         attended=spec.attended,
         strikes=spec.strikes,

@@ -34,6 +34,7 @@ def match_message(match: Match) -> match_pb2.Match:
         created=_timestamp(document.created_ms),
         rules_digest=document.digest,
         seatings=match.plan.seatings,
+        is_paired=match.spec.is_paired,
         from_seed=match.spec.seed is not None,
         commitment=match.spec.committed_to(match.name),
         secret=match.spec.secret if match.is_revealed and match.spec.seed is None else b"",
@@ -87,7 +88,7 @@ def read_report(message: match_pb2.BotReport, match: Match) -> Report:
         raise bad_request("report.bot", f"{message.bot!r}: the bots are {', '.join(match.spec.names)}")
     if message.kind not in _REPORTED:
         raise bad_request("report.kind", "it is TERMINATION_START_FAILURE or TERMINATION_CRASH")
-    if not match.spec.bots[match.spec.names.index(message.bot)].connected:
+    if match.spec.bots[match.spec.names.index(message.bot)].builtin is not None:
         raise bad_request("report.bot", f"{message.bot} is the server's own")
     if len(message.stderr_tail.encode()) > LONGEST_TAIL:
         raise bad_request("report.stderr_tail", f"at most {LONGEST_TAIL} bytes")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 import structlog
 
 from rummy500_catalog import Catalog
+from rummy500_engine.rules import Rules
 from rummy500_engine.terms import RulesRefused, VariantError
 from rummy500_server.connected import Connected
 from rummy500_server.drain import Drain
@@ -125,6 +126,13 @@ class Matches:
         """Newest first."""
         return sorted(self._matches.values(), key=lambda each: (each.document.created_ms, each.name), reverse=True)
 
+    def rules_of(self, spec: MatchSpec) -> Rules:
+        """Raises RulesRefused or VariantError."""
+        rules = spec.choice.rules(self._catalog, spec.players)
+        if rules.depends_on_arrival:
+            raise RulesRefused(_NO_RACE, field="plan.rules")
+        return rules
+
     def make(self, spec: MatchSpec, *, owner: str, bots: Iterable[str] = ()) -> Match:
         """A match that has not begun. `bots` are the digests of its connected bots' own tokens.
 
@@ -135,9 +143,7 @@ class Matches:
         limit = self._settings.matches_per_principal
         if mine >= limit:
             raise Failure(Reason.TOO_MANY_MATCHES, f"{limit} matches are open already, which is the limit", limit=limit)
-        rules = spec.choice.rules(self._catalog, spec.players)
-        if rules.depends_on_arrival:
-            raise RulesRefused(_NO_RACE, field="plan.rules")
+        rules = self.rules_of(spec)
         return self._match(
             MatchDocument(
                 name=f"m-{secrets.token_hex(6)}",

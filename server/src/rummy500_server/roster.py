@@ -56,8 +56,8 @@ class Roster:
         return any(stream.is_full for stream in streams if stream is not None)
 
     def _streams(self, game: PlannedGame) -> list[str]:
-        players = [self._bots[bot] for bot in game.seats if self._bots[bot].name not in self._document.out]
-        return [name for bot in players if (name := bot.connection(game.seating))]
+        players = [bot for bot in game.seats if self._bots[bot].name not in self._document.out]
+        return [name for bot in players if (name := self._document.spec.connection(bot, game.seating))]
 
     def seat(self, keeper: Keeper, game: PlannedGame, seat: int) -> Termination | None:
         """Seats a bot. When it is not there, its seat is kept in its name only; answers what it forfeits for."""
@@ -65,7 +65,8 @@ class Roster:
         if bot.builtin is not None:
             seating.seat_builtin(keeper, bot.builtin, name=bot.name, wanted=seat)
             return None
-        out, name = self._document.out.get(bot.name), bot.connection(game.seating)
+        out = self._document.out.get(bot.name)
+        name = self._document.spec.connection(game.seats[seat], game.seating)
         stream = self._connected.named(name) if out is None else None
         who = stream.who if stream is not None else digest_of(f"nobody {keeper.table.name} {seat}")
         seating.sit(keeper, name=bot.name, who=who, kind=SeatKind.CONNECTED_BOT, wanted=seat)
@@ -121,7 +122,7 @@ class Roster:
     def lose(self, bot: int, seatings: Iterable[int], why: Termination, *, is_restarted: bool) -> str:
         """The programs that play those seatings have ended; unless they are started again, nobody waits for them.
         Answers the last that one of them sent."""
-        streams = sorted({self._bots[bot].connection(number) for number in seatings})
+        streams = sorted({name for number in seatings if (name := self._document.spec.connection(bot, number))})
         last_sent = next(filter(None, map(self._connected.last_sent, streams)), "")
         for name in streams:
             self._connected.dismiss(name, self._document.bots)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rummy500.v1.card_pb2 import CARD_AC, CARD_JK
@@ -184,6 +184,12 @@ def match_problem(match: Match, *, told: bytes, records: Iterable[str]) -> str:
         return "the secret of the match is not the one that was committed to"
     for line in records:
         game = json.loads(line)
-        if game["type"] == "game" and game["seed"] != derive(match.secret, "deal", game["match"]["deal"]).hex():
+        if game["type"] == "game" and game["seed"] != _secret_in_match(match, game["match"]).hex():
             return f"deal {game['match']['deal']} does not follow from the secret of the match"
     return ""
+
+
+def _secret_in_match(match: Match, place: Mapping[str, int]) -> bytes:
+    """Of the table with that place in a match that is over."""
+    secret = derive(match.secret, "deal", place["deal"])
+    return derive(secret, "seating", place["pairing"], place["rotation"]) if match.plan.unpaired else secret

@@ -10,10 +10,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from math import comb, factorial
 from pathlib import Path
 
 from rummy500.v1.match_pb2 import ConnectedBot, MatchBot
@@ -21,8 +19,6 @@ from rummy500_client.bot_class import is_class_path
 from rummy500_client.errors import ClientError
 from rummy500_client.options import NAME, read_builtin
 
-EVERY_PERMUTATION = 4
-"""Seats up to which a deal is played in every permutation of them; with more it is played in every rotation."""
 TAIL_BYTES = 8 * 1024
 STOP_SECONDS = 3.0
 NAME_OF_A_BOT = re.compile(r"[\w.-]{1,48}")
@@ -100,33 +96,13 @@ def _read_class(text: str, rest: str, given: str) -> BotSpec:
     return BotSpec(given or name, "class", rest)
 
 
-def seatings_of(bots: int, players: int) -> list[list[int]]:
-    """For each bot the seatings of a deal in which it sits, in the plan's order: each choice of bots in every
-    permutation, or with more than four seats in every rotation."""
-    turns = factorial(players) if players <= EVERY_PERMUTATION else players
-    if bots <= players:
-        return [list(range(turns)) for _ in range(bots)]
-    sits: list[list[int]] = [[] for _ in range(bots)]
-    for pairing, chosen in enumerate(combinations(range(bots), players)):
-        for bot in chosen:
-            sits[bot].extend(range(pairing * turns, (pairing + 1) * turns))
-    return sits
-
-
-def match_bot(spec: BotSpec, connections: dict[int, str], *, seatings: int) -> MatchBot:
-    """The bot as the server is told. `connections` are the names of the processes by the seating that each plays."""
+def match_bot(spec: BotSpec, streams: Iterable[str] = ()) -> MatchBot:
+    """The bot as the server is told. `streams` are the names of the processes that are started for it, one for each
+    seating in which it sits, in the server's order; they may still be missing when a plan is only looked at."""
     if spec.kind == "builtin":
         return MatchBot(name=spec.name, builtin=read_builtin(spec.what))
-    if spec.kind == "connected":
-        return MatchBot(name=spec.name, connected=ConnectedBot(names=[spec.what]))
-    some = next(iter(connections.values()))
-    names = [connections.get(seating, some) for seating in range(seatings)]
+    names = streams if spec.is_started_here else [spec.what]
     return MatchBot(name=spec.name, connected=ConnectedBot(names=names))
-
-
-def total_seatings(bots: int, players: int) -> int:
-    turns = factorial(players) if players <= EVERY_PERMUTATION else players
-    return turns * (comb(bots, players) if bots > players else 1)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import os
 import secrets
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -17,6 +17,7 @@ from rummy500.v1.match_pb2 import (
     MATCH_STATE_WAITING,
     BotReport,
     Match,
+    MatchBot,
     MatchPlan,
 )
 from rummy500.v1.match_service_pb2 import (
@@ -24,6 +25,8 @@ from rummy500.v1.match_service_pb2 import (
     CreateMatchRequest,
     GetMatchRequest,
     GetRecordRequest,
+    PlanMatchRequest,
+    PlanMatchResponse,
     ReportBotRequest,
     WatchMatchRequest,
     WatchMatchResponse,
@@ -37,9 +40,7 @@ from rummy500_client.match_bots import (
     BotSpec,
     Ended,
     match_bot,
-    seatings_of,
     stop_all,
-    total_seatings,
 )
 from rummy500_client.match_view import MatchView
 from rummy500_client.options import NAME, TOKEN, environment_of
@@ -81,13 +82,8 @@ class MatchRunner:
 
     def run(self, plan: MatchPlan) -> Match:
         """Plays the plan, whose bots are filled in here, to its end. Raises ClientError."""
-        players = plan.players or len(self._specs)
-        seatings = total_seatings(len(self._specs), players)
-        names = self._names(seatings_of(len(self._specs), players))
-        bots = [match_bot(spec, names[index], seatings=seatings) for index, spec in enumerate(self._specs)]
-        asked = MatchPlan()
-        asked.CopyFrom(plan)
-        asked.bots.extend(bots)
+        names = self._names(self._planned(plan))
+        asked = _with_bots(plan, [match_bot(*each) for each in zip(self._specs, map(dict.values, names), strict=True)])
         # Each process has a token of its own, which the server knows as long as the match goes on.
         tokens = {name: new_secret() for own in names for name in own.values()}
         request = CreateMatchRequest(plan=asked, request_id=new_secret(), bot_secrets=tokens.values())
@@ -100,16 +96,24 @@ class MatchRunner:
                 self._processes.append(process)
         return self._follow(self._match.name)
 
-    def _names(self, sits: list[list[int]]) -> list[dict[int, str]]:
-        """For each bot that is started here the name of each of its processes by seating. A few random letters keep
-        two matches on one server apart."""
-        apart = secrets.token_hex(3)
-        return [
-            {seating: f"{spec.name}-{apart}#{number}" for number, seating in enumerate(own, 1)}
-            if spec.is_started_here
-            else {}
-            for spec, own in zip(self._specs, sits, strict=True)
-        ]
+    def _planned(self, plan: MatchPlan) -> PlanMatchResponse:
+        """What the plan comes to, with the bots of this match. Raises ClientError."""
+        request = PlanMatchRequest(plan=_with_bots(plan, map(match_bot, self._specs)))
+        return self._connection.ask(self._connection.matches.PlanMatch, request)
+
+    def _names(self, planned: PlanMatchResponse) -> list[dict[int, str]]:
+        """For each bot that is started here the name of each of its processes by seating: a random one, from which the
+        process cannot tell which seating it plays. Raises ClientError."""
+        names: list[dict[int, str]] = []
+        for spec, own in zip(self._specs, planned.bots, strict=True):
+            if spec.is_started_here and own.count > len(own.seatings):
+                raise ClientError(
+                    f"bot {spec.name} sits in {own.count} seatings of a deal, and would need a process for each: "
+                    "choose fewer bots, fewer seats, or another schedule"
+                )
+            seatings = own.seatings if spec.is_started_here else ()
+            names.append({seating: f"{spec.name}-{secrets.token_hex(5)}" for seating in seatings})
+        return names
 
     def _follow(self, name: str) -> Match:
         follower = threading.Thread(target=self._watch, args=(name,), name=f"match {name}", daemon=True)
@@ -192,6 +196,12 @@ class MatchRunner:
         request = CancelMatchRequest(match=self._match.name)
         with contextlib.suppress(ServerRefused):
             self._connection.ask(self._connection.matches.CancelMatch, request, timeout=CANCEL_SECONDS)
+
+
+def _with_bots(plan: MatchPlan, bots: Iterable[MatchBot]) -> MatchPlan:
+    whole = MatchPlan(bots=bots)
+    whole.MergeFrom(plan)
+    return whole
 
 
 def is_going_on(match: Match) -> bool:

@@ -64,14 +64,15 @@ def _wanted(archive: Archive, names: list[str]) -> list[FinishedGame]:
     records = archive.records()
     if not names:
         found = [game for record in records if (game := archive.game(record)) is not None]
-        return [game for game in found if _is_open(archive, game)]
+        return sorted((game for game in found if _is_open(archive, game)), key=_place)
     wanted: list[str] = []
     for name in names:
         match, creation = archive.match(name), archive.creation(name)
         if match is not None and not match.is_over:
             raise CommandRefused(f"the match {name} is not over: its records are open then")
         if match is not None:
-            wanted += [record for record in records if record.startswith(f"{name}.")]
+            of_match = [game for record in records if record.startswith(f"{name}.") and (game := archive.game(record))]
+            wanted += [game.record for game in sorted(of_match, key=_place)]
         elif creation is not None and (creation.record or name) not in records:
             raise CommandRefused(f"the game of table {name} is not over, or never began: there is no record of it")
         else:
@@ -83,6 +84,11 @@ def _wanted(archive: Archive, names: list[str]) -> list[FinishedGame]:
         if not _is_open(archive, game):
             raise CommandRefused(f"the match {game.match} is not over: the record of {game.record} is open then")
     return games
+
+
+def _place(game: FinishedGame) -> tuple[str, int, int, str]:
+    """Tables by name, then matches, each in the order of deals and seatings."""
+    return game.match, game.deal, game.seating, game.record
 
 
 def _is_open(archive: Archive, game: FinishedGame) -> bool:

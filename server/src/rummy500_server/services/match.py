@@ -19,7 +19,7 @@ from rummy500_server.identity import Principal, caller, is_secret, read_secret, 
 from rummy500_server.journal import JournalError, Put
 from rummy500_server.lobby import Lobby
 from rummy500_server.match import Match
-from rummy500_server.match_plan import read_spec
+from rummy500_server.match_plan import MOST_STREAMS, planned_message, read_spec
 from rummy500_server.match_wire import match_message, read_report
 from rummy500_server.matches import Matches
 from rummy500_server.names import read_table_name
@@ -35,13 +35,16 @@ BETWEEN_PROGRESS = 0.1
 CHUNK_BYTES = 256 << 10
 LONGEST_MATCH, LONGEST_RECORD = 64, 128
 _NOT_YET = "it is when its match is over, and to the match's owner when all seatings of the deal are"
-MOST_BOT_SECRETS = 1_024
 
 
 class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
     def __init__(self, matches: Matches, games: Games, lobby: Lobby, drain: Drain, door: Door) -> None:
         self._matches, self._games, self._lobby = matches, games, lobby
         self._drain, self._door = drain, door
+
+    async def PlanMatch(self, request: pb.PlanMatchRequest, context: _Context) -> pb.PlanMatchResponse:
+        spec = read_spec(request.plan, usual_clock=self._lobby.usual_clock, may_be_nameless=True)
+        return planned_message(spec, digest=self._matches.rules_of(spec).digest)
 
     async def CreateMatch(self, request: pb.CreateMatchRequest, context: _Context) -> pb.CreateMatchResponse:
         owner = caller().required()
@@ -224,8 +227,7 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         game = self._games.named(record)
         if game is not None:
             return game
-        match = self._matches.find(record.partition(".")[0])
-        if self._lobby.is_unfinished(record) or (match is not None and match.is_to_come(record)):
+        if self._lobby.is_unfinished(record):
             raise Failure(Reason.RECORD_NOT_OPEN, f"the game of {record} is not over")
         raise Failure(Reason.NO_SUCH_RECORD, f"there is no record {record!r}")
 
@@ -247,6 +249,6 @@ def _verify_owner(match: Match) -> None:
 
 def _read_bots(secrets: Sequence[str]) -> list[str]:
     """The digests of the tokens of a match's bots. Raises Failure BAD_REQUEST."""
-    if len(secrets) > MOST_BOT_SECRETS:
-        raise bad_request("bot_secrets", f"{len(secrets)}: at most {MOST_BOT_SECRETS}")
+    if len(secrets) > MOST_STREAMS:
+        raise bad_request("bot_secrets", f"{len(secrets)}: at most {MOST_STREAMS}")
     return [read_secret(secret, f"bot_secrets[{at}]") for at, secret in enumerate(secrets)]
