@@ -150,6 +150,7 @@ def garble() -> None:
 
 
 if __name__ == "__main__":
+    print("a bot without the SDK", file=sys.stderr, flush=True)
     if sys.argv[1] == "garbling":
         garble()
     else:

@@ -127,12 +127,13 @@ def test_a_healthy_bot_passes(examination: Examination) -> None:
 
 def test_the_command_tells_a_line_a_check_and_what_to_do(state: Path) -> None:
     bot = f"cmd:{sys.executable} {FILE} nameless"
-    ended = rummy500("bot", "doctor", bot, "--only", "start,name", state=state)
+    ended = rummy500("bot", "doctor", bot, "--only", "start,name", "--show-stderr", state=state)
     assert ended.returncode == 1, ended.stderr
     first, second, advice, counts = ended.stdout.splitlines()
     assert first.startswith("ok    start ")
     assert second.startswith("fail  name ")
     assert advice.strip() == "-> set Hello.name to RUMMY500_NAME"
+    assert ended.stderr == "a bot without the SDK\n"
     assert counts == "1 ok, 0 warn, 1 fail, 0 skip"
 
 

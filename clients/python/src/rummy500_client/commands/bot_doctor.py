@@ -40,6 +40,7 @@ def add(actions: Subparsers) -> None:
     parser.add_argument(
         "--games", type=between(24, 100_000), default=40, metavar="N", help="after which its memory is looked at"
     )
+    parser.add_argument("--show-stderr", action="store_true", help="show what the bot writes to its standard error")
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ClientError(f"{arguments.bot!r} is not started here: give FILE.py:CLASS, MODULE:CLASS or cmd:COMMAND")
     clock, patience = arguments.clock / 1000, arguments.patience / 1000
     counts: Counter[Verdict] = Counter()
-    with Examination(clock, patience, arguments.games) as examination:
+    with Examination(clock, patience, arguments.games, arguments.show_stderr) as examination:
         examination.admit(spec.command())
         checks = selected(all_checks(examination), [name.strip() for name in arguments.only.split(",") if name.strip()])
         if arguments.list:

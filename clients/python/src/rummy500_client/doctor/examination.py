@@ -62,12 +62,13 @@ class Played:
 @dataclass
 class Examination:
     """Of the bot that was admitted last. `clock` is how long a decision may take and `patience` how long a check waits
-    for something to happen, both in seconds; `memory_games` are played before its memory is looked at. Use it in a
-    `with`."""
+    for something to happen, both in seconds; `memory_games` are played before its memory is looked at. `shows_stderr`: what
+    the bot writes there is shown. Use it in a `with`."""
 
     clock: float = 10.0
     patience: float = 30.0
     memory_games: int = 40
+    shows_stderr: bool = False
     news: threading.Condition = field(default_factory=threading.Condition)
 
     def __post_init__(self) -> None:
@@ -147,7 +148,7 @@ class Examination:
                 self.news.wait_for(lambda: self.conversation is None, HANG_UP_SECONDS)
         environment = self._environment | {SERVER: self.desk.address, TOKEN: self.token, NAME: self.name}
         try:
-            self.patients.append(Patient(self._command, environment))
+            self.patients.append(Patient(self._command, environment, shows_stderr=self.shows_stderr))
         except ClientError as error:
             raise Ailing(fail(error.sentence, "is the command right, and may it be executed?")) from None
 

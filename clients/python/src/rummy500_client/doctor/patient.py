@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -18,9 +19,10 @@ STOP_SECONDS = 3.0
 
 
 class Patient:
-    """Raises ClientError when the command does not start."""
+    """Raises ClientError when the command does not start. `shows_stderr`: what it says there is shown as well."""
 
-    def __init__(self, command: list[str], environment: Mapping[str, str]) -> None:
+    def __init__(self, command: list[str], environment: Mapping[str, str], *, shows_stderr: bool = False) -> None:
+        self._shows_stderr = shows_stderr
         self.began = time.monotonic()
         self.stdout, self.stderr = b"", b""
         self.stdout_bytes = self.stderr_bytes = 0
@@ -52,6 +54,9 @@ class Patient:
             while chunk := os.read(self._process.stderr.fileno(), KEPT):
                 self.stderr_bytes += len(chunk)
                 self.stderr = (self.stderr + chunk)[-KEPT:]
+                if self._shows_stderr:
+                    sys.stderr.write(chunk.decode("utf-8", errors="replace"))
+                    sys.stderr.flush()
 
     @property
     def exit_code(self) -> int | None:
