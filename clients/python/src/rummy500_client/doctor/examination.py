@@ -62,8 +62,8 @@ class Played:
 @dataclass
 class Examination:
     """Of the bot that was admitted last. `clock` is how long a decision may take and `patience` how long a check waits
-    for something to happen, both in seconds; `memory_games` are played before its memory is looked at. `shows_stderr`: what
-    the bot writes there is shown. Use it in a `with`."""
+    for something to happen, both in seconds; `memory_games` are played before its memory is looked at; with
+    `shows_stderr` what the bot says there is shown. Use it in a `with`."""
 
     clock: float = 10.0
     patience: float = 30.0
