@@ -121,3 +121,21 @@ def test_a_match_is_watched_and_cancelled_by_name(server: str, state: Path) -> N
     assert cancelled.returncode == 1
     unknown = rummy500("match", "watch", "nosuch", "--server", server, state=state)
     assert (unknown.returncode, unknown.stderr) == (1, "rummy500: there is no match 'nosuch'\n")
+
+
+def test_a_dry_run_shows_the_plan_and_begins_nothing(server: str, state: Path) -> None:
+    bots = ("--bot", "builtin:easy", "--bot", "builtin:random", "--bot", "cmd:./nothere")
+    flags = ("--players", "2", "--schedule", "gauntlet", "--deals", "500", "--server", server)
+    shown = rummy500("match", "run", *bots, *flags, "--dry-run", state=state)
+    assert shown.returncode == 0, shown.stderr
+    lines = shown.stdout.splitlines()
+    assert lines[:3] == [
+        "500 deals, each in 4 seatings: 2000 rounds",
+        "gauntlet: 3 bots, 2 at a table",
+        "paired: all seatings of a deal share its packs",
+    ]
+    assert lines[-1].split() == ["nothere", "cmd:./nothere", "2", "2"]
+    assert not (state / "rummy500-records").exists()
+    unpaired = rummy500("match", "run", *bots, *flags, "--unpaired", "--dry-run", "--json", state=state)
+    planned = json.loads(unpaired.stdout)
+    assert (planned["games"], planned["is_paired"]) == (2000, False)

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
-from rummy500.v1.match_pb2 import MATCH_UNIT_DEAL, MATCH_UNIT_GAME, Match, MatchPlan
+from rummy500.v1.match_pb2 import (
+    MATCH_SCHEDULE_GAUNTLET,
+    MATCH_SCHEDULE_POOL,
+    MATCH_SCHEDULE_ROUND_ROBIN,
+    MATCH_UNIT_DEAL,
+    MATCH_UNIT_GAME,
+    Match,
+    MatchPlan,
+)
 from rummy500.v1.match_service_pb2 import CancelMatchRequest, GetMatchRequest, GetRecordRequest, ListMatchesRequest
 from rummy500_client.clock_options import add_clock, read_clock
 from rummy500_client.errors import ClientError
 from rummy500_client.fair import match_problem
 from rummy500_client.json_text import print_json
-from rummy500_client.match_bots import read_bots
+from rummy500_client.match_bots import BotSpec, read_bots
+from rummy500_client.match_dry_run import ask_plan, plan_lines
 from rummy500_client.match_file import MatchKeys
 from rummy500_client.match_report import report_lines, state_text
 from rummy500_client.match_run import MatchRunner, fetch_records, is_complete, make_directory
@@ -32,9 +42,14 @@ from rummy500_client.screen import table_text
 from rummy500_client.seeds import add_seed, read_seed
 
 RECORDS = Path("rummy500-records")
-FLAGS_ONLY = ("--json", "--seed-file")
+FLAGS_ONLY = ("--json", "--seed-file", "--dry-run")
 """Flags of `match run` that a match file cannot say."""
 UNITS = {"deal": MATCH_UNIT_DEAL, "game": MATCH_UNIT_GAME}
+SCHEDULES = {
+    "round-robin": MATCH_SCHEDULE_ROUND_ROBIN,
+    "gauntlet": MATCH_SCHEDULE_GAUNTLET,
+    "pool": MATCH_SCHEDULE_POOL,
+}
 
 
 def add(subparsers: Subparsers) -> None:
@@ -77,12 +92,17 @@ def _add_run(actions: Subparsers) -> MatchKeys:
     add_seed(parser, metavar="N", what="the same seed gives the same packs")
     parser.add_argument("--unit", choices=sorted(UNITS), default="deal", help="one round a deal, or a whole game")
     parser.add_argument("--players", type=between(2, 8), default=0, metavar="N", help="seats, else one a bot")
+    parser.add_argument(
+        "--schedule", choices=SCHEDULES, default="round-robin", help="who meets, with more bots than seats"
+    )
+    parser.add_argument("--unpaired", action="store_true", help="packs of its own for each seating of a deal")
     parser.add_argument("--concurrency", type=between(1, 1024), default=0, metavar="N", help="tables at a time")
     parser.add_argument("--records", type=Path, default=RECORDS, metavar="DIR", help=f"default ./{RECORDS}")
     add_rules(parser)
     add_clock(parser, is_match=True)
     add_server(parser, is_private=True)
     add_json(parser)
+    parser.add_argument("--dry-run", action="store_true", help="show what the match comes to, and do not begin it")
     keys = MatchKeys(parser, flags_only=FLAGS_ONLY)
     parser.set_defaults(run=run, keys=keys)
     return keys
@@ -110,12 +130,16 @@ def run(given: argparse.Namespace) -> int:
         deals=arguments.deals,
         unit=UNITS[arguments.unit],
         players=arguments.players,
+        schedule=SCHEDULES[arguments.schedule],
+        unpaired=arguments.unpaired,
         concurrency=arguments.concurrency,
         clock=read_clock(arguments),
     )
     seed = read_seed(arguments, between(0, 2**64 - 1))
     if seed is not None:
         plan.seed = seed
+    if arguments.dry_run:
+        return _dry_run(arguments, specs, plan)
     make_directory(arguments.records)
     view = open_view()
     with server_or_private(arguments) as connection:
@@ -136,6 +160,17 @@ def run(given: argparse.Namespace) -> int:
     if problem:
         view.tell(f"NO FAIR DEALS: {problem}")
     return 0 if is_complete(match) and not problem else 1
+
+
+def _dry_run(arguments: argparse.Namespace, specs: Sequence[BotSpec], plan: MatchPlan) -> int:
+    with server_or_private(arguments) as connection:
+        planned = ask_plan(connection, specs, plan)
+    if arguments.json:
+        print_json(planned)
+        return 0
+    for line in plan_lines(planned, specs):
+        print(line)
+    return 0
 
 
 def _show(match: Match, *, records: Path | None, is_json: bool) -> None:
