@@ -11,4 +11,4 @@ def test_a_crowd_plays_and_nothing_goes_wrong(tmp_path: Path) -> None:
     report = run(tmp_path / "soak", Load(minutes=0.1, tables=8, rate=200.0, bots=4, slow_readers=1), seed=3)
     assert report.counts["decisions"] > 100
     assert report.milliseconds["Act"]["calls"] > 0
-    assert report.memory_mb["end"] > 0
+    assert min(report.memory_mb) > 0
