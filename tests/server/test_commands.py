@@ -23,7 +23,7 @@ from rummy500.v1 import rules_pb2, table_service_pb2
 from rummy500_arena.verification import records_in, verify
 from rummy500_server.__main__ import main
 from rummy500_server.creation import Creation
-from rummy500_server.identity import ANONYMOUS, digest_of
+from rummy500_server.identity import digest_of
 from rummy500_server.journal import Put
 from rummy500_server.journal_file import move_log
 from rummy500_server.journal_sqlite import SqliteJournal
@@ -314,7 +314,8 @@ async def test_a_running_server_is_looked_at_and_backed_up(tmp_path: Path, comma
     async with running_app(database=str(copy)) as app, channel_to(app.address) as channel:
         lines = await Client(channel).holds(first)
         assert lines[-1]["type"] == "end"
-        assert [creation.name for creation in app.lobby.listed(ANONYMOUS)] == [first]
+        listed_again = await Client(channel).tables.ListTables(table_service_pb2.ListTablesRequest())
+        assert [table.name for table in listed_again.tables] == [first]
 
 
 # --- prune
@@ -379,10 +380,10 @@ async def test_a_server_forgets_what_it_has_kept_long_enough(own: Games) -> None
     await asyncio.to_thread(make_older, own, 40)
     async with running_app(database=str(own.database), keep_records_days=30) as app, channel_to(app.address) as channel:
         until = time.monotonic() + 30
-        while app.lobby.in_memory(own.finished) is not None or len(app.lobby.listed(ANONYMOUS)) > 2:
+        client = Client(channel)
+        while len((await client.tables.ListTables(table_service_pb2.ListTablesRequest())).tables) > 2:
             assert time.monotonic() < until
             await asyncio.sleep(0)
-        client = Client(channel)
         matches = await client.matches.ListMatches(pb.ListMatchesRequest())
         assert list(matches.matches) == []
         assert list((await client.matches.ListGames(pb.ListGamesRequest())).games) == []

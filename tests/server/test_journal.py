@@ -12,7 +12,17 @@ from typing import cast
 import pytest
 
 from rummy500_server import journal_sqlite
-from rummy500_server.journal import Append, Drop, Erase, Journal, JournalError, MemoryJournal, Put, StaleWriter
+from rummy500_server.journal import (
+    Append,
+    Drop,
+    Erase,
+    Journal,
+    JournalError,
+    Listed,
+    MemoryJournal,
+    Put,
+    StaleWriter,
+)
 from rummy500_server.journal_file import open_file
 from rummy500_server.journal_sqlite import CHECKPOINT_AFTER, SqliteJournal
 
@@ -324,3 +334,43 @@ async def test_a_commit_that_need_not_wait_is_done_when_it_was_called(tmp_path: 
     assert await asked == [(1, b"one")]
     await later
     await journal.close()
+
+
+# --- lists
+
+
+async def names_listed(journal: Journal, reader: str | None = "", *, before: str = "", most: int = 100) -> list[str]:
+    return [listed.key for listed in await journal.listed("kind", reader=reader, before=before, most=most)]
+
+
+async def test_a_list_is_read_backwards_in_pages(journal: Journal) -> None:
+    for number in (3, 1, 5, 2, 4):
+        await journal.commit(Put("kind", f"key-{number}", b"%d" % number, listed_at=f"at-{number}"))
+    await journal.commit(Put("kind", "in no list", b""), Put("other", "of another kind", b"", listed_at="at-9"))
+
+    assert await journal.listed("kind", reader="", most=2) == [
+        Listed("at-5", "key-5", b"5"),
+        Listed("at-4", "key-4", b"4"),
+    ]
+    assert await names_listed(journal, before="at-4", most=2) == ["key-3", "key-2"]
+    assert await names_listed(journal, before="at-2") == ["key-1"]
+    assert await names_listed(journal, before="at-1") == []
+
+
+async def test_what_is_listed_for_one_is_not_shown_to_others(journal: Journal) -> None:
+    for number, reader in enumerate(("", "anna", "ben", "")):
+        await journal.commit(Put("kind", f"{number}", b"", listed_at=f"at-{number}", listed_for=reader))
+
+    assert await names_listed(journal, "") == ["3", "0"]
+    assert await names_listed(journal, "anna") == ["3", "1", "0"]
+    assert await names_listed(journal, None) == ["3", "2", "1", "0"]
+
+
+async def test_a_list_has_no_document_that_was_dropped_replaced_or_has_expired(journal: Journal, clock: Clock) -> None:
+    for number in range(4):
+        await journal.commit(Put("kind", f"{number}", b"", listed_at=f"at-{number}"))
+    await journal.commit(Drop("kind", "0"), Put("kind", "1", b"new", listed_at="at-9"), Put("kind", "2", b""))
+    await journal.commit(Put("kind", "3", b"", clock.now + 1, listed_at="at-3"))
+    clock.now += 2
+
+    assert await journal.listed("kind", reader=None, most=9) == [Listed("at-9", "1", b"new")]

@@ -46,7 +46,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, Content]:
         for table in range(40):
             rows = [(f"t-{table:012x}", number, b"act\t0\tdraw\t%d\t" % number) for number in range(1, 41)]
             connection.executemany("INSERT INTO records VALUES (?, ?, ?)", rows)
-            connection.execute("INSERT INTO documents VALUES ('table', ?, ?, NULL)", (f"t-{table}", b"{}" * 200))
+            connection.execute(
+                "INSERT INTO documents (kind, key, value) VALUES ('table', ?, ?)", (f"t-{table}", b"{}" * 200)
+            )
     with opened(path) as connection:
         found = content(connection)
     return path.read_bytes(), found
@@ -95,7 +97,7 @@ def a_letter(path: Path) -> None:
     [
         (of_another_program, "belongs to another program: name another file; nothing was changed"),
         (of_another_program_that_died, "belongs to another program: name another file; nothing was changed"),
-        (of_a_newer_server, "has schema 99, and this server knows schemas up to 1: use the server that wrote it"),
+        (of_a_newer_server, "has schema 99, and this server knows schemas up to 2: use the server that wrote it"),
         (a_letter, "is no database, or damaged: restore a backup of it, or name another file; nothing was changed"),
     ],
 )
@@ -227,7 +229,7 @@ def test_an_older_file_is_brought_up_to_date_and_keeps_what_is_in_it(
         assert connection.execute("SELECT count(*) FROM more").fetchone() == (2,)
 
     monkeypatch.undo()
-    assert "has schema 3, and this server knows schemas up to 1" in refused(path)
+    assert "has schema 4, and this server knows schemas up to 2" in refused(path)
 
 
 def test_a_step_that_fails_leaves_the_file_as_it_was(

@@ -198,8 +198,6 @@ async def _rules(app: App) -> str:
 
 async def _tables(app: App) -> str:
     listing = Listing(app.lobby, app.journal)
-    await listing.open()
-    app.retention.when_table_gone.append(listing.forget)
     servicer = TableServicer(app.lobby, listing, app.connected, app.rules_messages, app.drain, app.door)
     table_service_pb2_grpc.add_TableServiceServicer_to_server(servicer, app.grpc_server)
     return table_service_pb2.DESCRIPTOR.services_by_name["TableService"].full_name
@@ -222,9 +220,7 @@ async def _matches(app: App) -> str:
         games=games,
         drain=app.drain,
     )
-    await games.open()
     await matches.open()
-    app.retention.when_table_gone.append(games.forget)
     app.retention.when_match_gone.append(matches.forget)
     app.openers.append(matches.resume)
     app.stall_enders.append(matches.end_stalled)

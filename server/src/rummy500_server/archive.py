@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rummy500_server.creation import Creation
-from rummy500_server.games import GAME, FinishedGame
+from rummy500_server.games import GAME, FinishedGame, game_key, record_of_key
 from rummy500_server.journal_file import JournalUnusable, sentence_of, verify_ours
 from rummy500_server.lobby import BROKEN_TABLE, OPEN_TABLE, TABLE
 from rummy500_server.match_document import MatchDocument
@@ -83,7 +83,7 @@ class Archive:
         return None if found is None else Creation.from_json(found)
 
     def game(self, record: str) -> FinishedGame | None:
-        found = self._document(GAME, record)
+        found = self._document(GAME, game_key(record))
         return None if found is None else FinishedGame.from_json(found)
 
     def match(self, name: str) -> MatchDocument | None:
@@ -92,7 +92,7 @@ class Archive:
 
     def records(self) -> list[str]:
         """The names of all games that are over."""
-        return self._keys(GAME)
+        return list(map(record_of_key, self._keys(GAME)))
 
     def table_names(self) -> list[str]:
         return self._keys(TABLE)

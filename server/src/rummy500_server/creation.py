@@ -9,6 +9,7 @@ from typing import Any
 
 from rummy500_engine.rules import Rules
 from rummy500_server.clock_terms import ClockTerms
+from rummy500_server.journal import newest_first
 from rummy500_server.rules_wire import Choice
 
 
@@ -44,6 +45,16 @@ class Creation:
     @property
     def is_listed(self) -> bool:
         return not self.match
+
+    @property
+    def listed_at(self) -> str:
+        """Where the table stands in lists."""
+        return newest_first(self.created_ms, self.name)
+
+    @property
+    def listed_for(self) -> str:
+        """The digest of whom the table is listed for; empty: everybody."""
+        return self.owner if self.private else ""
 
     @property
     def is_fair(self) -> bool:

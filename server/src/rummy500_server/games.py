@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
@@ -21,9 +21,9 @@ from rummy500_engine.fair import THE_TABLE
 from rummy500_engine.shuffle import seed_for
 from rummy500_server.creation import Creation
 from rummy500_server.entries import Acted, Clocked, Forfeited, Returned, TakenOver
-from rummy500_server.journal import Journal, Put, Write, read_documents
+from rummy500_server.journal import Journal, Put, Write, newest_first, read_document
 from rummy500_server.keeper import Keeper
-from rummy500_server.lobby import Lobby
+from rummy500_server.lobby import TABLE, Lobby
 from rummy500_server.results import GameResult, Termination
 from rummy500_server.status import Failure, Reason
 from rummy500_server.table import Table
@@ -31,6 +31,8 @@ from rummy500_server.translate.events import result_into
 
 GAME = "game"
 """Kind of document: a game that is over."""
+STEP = 100
+"""Games of a match that are read at a time."""
 _SAYS_NOTHING = frozenset({Termination.SERVER_FAULT, Termination.CANCELLED})
 
 
@@ -92,62 +94,79 @@ def record_name(match: str, game: PlannedGame) -> str:
     return f"{match}.{seed_for(game.seed, 'record', match, game.seating).hex()[:20]}"
 
 
+def game_key(record: str) -> str:
+    """The key of a game's document: of a match's games in the order of deals and seatings."""
+    match, *place = record.rsplit(".", 2)
+    if len(place) == 2 and all(number.isascii() and number.isdecimal() for number in place):
+        return f"{match}.{place[0]:0>10}.{place[1]:0>6}"
+    return record
+
+
+def record_of_key(key: str) -> str:
+    """What `game_key` answered this for."""
+    match, *place = key.rsplit(".", 2)
+    return ".".join((match, *(str(int(number)) for number in place)))
+
+
 class Games:
-    """`after_finished` is told of every game whose end is durable."""
+    """Those that are over are in the journal and nowhere else. `after_finished` is told of every game whose end is
+    durable."""
 
     def __init__(self, lobby: Lobby, journal: Journal) -> None:
         self._lobby, self._journal = lobby, journal
-        self._by_record: dict[str, FinishedGame] = {}
-        self._of_match: dict[str, dict[str, FinishedGame]] = {}
         self._ending: dict[str, FinishedGame] = {}
         self.after_finished: list[Callable[[FinishedGame], None]] = []
         lobby.when_over.append(self._keep)
         lobby.after_over.append(self._finished)
-
-    async def open(self) -> None:
-        for game in (await read_documents(self._journal, GAME, FinishedGame.from_json)).values():
-            self._add(game)
-
-    def _add(self, game: FinishedGame) -> None:
-        self._by_record[game.record] = game
-        if game.match:
-            self._of_match.setdefault(game.match, {})[game.record] = game
 
     def _keep(self, keeper: Keeper) -> Sequence[Write]:
         game = None if _is_played_again(keeper) else finished_game(keeper, finished_ms=round(time.time() * 1000))
         if game is None:
             return ()
         self._ending[keeper.table.name] = game
-        return (Put(GAME, game.record, game.to_json()),)
+        listed_at = newest_first(game.finished_ms, game.record)
+        listed_for = keeper.table.creation.listed_for
+        return (Put(GAME, game_key(game.record), game.to_json(), listed_at=listed_at, listed_for=listed_for),)
 
     def _finished(self, keeper: Keeper) -> None:
         game = self._ending.pop(keeper.table.name, None)
         if game is not None:
-            self._add(game)
             for tell in self.after_finished:
                 tell(game)
 
-    def forget(self, creation: Creation) -> None:
-        """The table's game is not in the journal any more."""
-        game = self._by_record.pop(creation.record or creation.name, None)
-        if game is not None and game.match:
-            of_match = self._of_match[game.match]
-            del of_match[game.record]
-            if not of_match:
-                del self._of_match[game.match]
+    # --- finding; what is damaged raises JournalError
 
-    # --- finding
+    async def named(self, record: str) -> FinishedGame | None:
+        text = await self._journal.get(GAME, game_key(record))
+        game = None if text is None else read_document(GAME, record, text, FinishedGame.from_json)
+        return game if game is not None and game.record == record else None
 
-    def named(self, record: str) -> FinishedGame | None:
-        return self._by_record.get(record)
+    async def of_table(self, table: str) -> FinishedGame | None:
+        """None also when there is no such table."""
+        text = await self._journal.get(TABLE, table)
+        if text is None:
+            return None
+        creation = read_document(TABLE, table, text, Creation.from_json)
+        return await self.named(creation.record or table)
 
-    def of_match(self, match: str) -> list[FinishedGame]:
-        """In the order of deals and seatings."""
-        return sorted(self._of_match.get(match, {}).values(), key=lambda game: (game.deal, game.seating))
+    async def of_match(self, match: str) -> AsyncIterator[FinishedGame]:
+        """All of them, in the order of deals and seatings."""
+        after = ""
+        while page := await self.page_of_match(match, after=after, most=STEP):
+            for game in page:
+                yield game
+            after = page[-1].record
 
-    def all(self) -> list[FinishedGame]:
-        """Newest first."""
-        return sorted(self._by_record.values(), key=lambda game: (game.finished_ms, game.record), reverse=True)
+    async def page_of_match(self, match: str, *, after: str, most: int) -> list[FinishedGame]:
+        """Those behind the record `after` (empty: from the first), at most so many."""
+        first = f"{match}."
+        rows = await self._journal.documents(GAME, after=game_key(after) or first, most=most)
+        return [read_document(GAME, key, text, FinishedGame.from_json) for key, text in rows if key.startswith(first)]
+
+    async def newest(self, reader: str | None, *, before: str, most: int) -> list[tuple[str, FinishedGame]]:
+        """Those that are listed for that reader, the newest first, with where they stand in the list."""
+        rows = await self._journal.listed(GAME, reader=reader, before=before, most=most)
+        return [(row.at, read_document(GAME, row.key, row.value, FinishedGame.from_json)) for row in rows]
 
     async def record(self, game: FinishedGame, place: MatchPlace | None) -> str:
         """The record as JSON lines, made anew from the table's journal. Raises Failure when that cannot be done."""

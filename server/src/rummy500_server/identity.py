@@ -51,6 +51,11 @@ class Principal:
         """Whether a table or a match of that owner is the caller's to close: the owner's, and the host's."""
         return self.role is Role.HOST or self.is_same(owner)
 
+    @property
+    def reader(self) -> str | None:
+        """The digest of whom lists are made for; empty: of nobody. None: the host, who is shown all."""
+        return None if self.role is Role.HOST else self.digest or ""
+
 
 ANONYMOUS = Principal()
 CALLER: ContextVar[Principal] = ContextVar("CALLER", default=ANONYMOUS)

@@ -1,4 +1,4 @@
-"""What the server must not lose: records of tables in order, and documents by kind and key.
+"""What the server must not lose: records of tables in order, and documents by kind and key, or as they are listed.
 
 A `commit` is all or nothing and takes its place in the order when it is called, not when it is awaited; awaiting it
 waits until it is durable.
@@ -26,12 +26,25 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A document, in the place of the one of that kind and key. `expires`: when it is gone, in seconds since 1970."""
+    """A document, in the place of the one of that kind and key. `expires`: when it is gone, in seconds since 1970.
+    `listed_at`: where it stands in the list of its kind, see `newest_first`; empty: in none. `listed_for`: the digest
+    of whom it is listed for; empty: everybody."""
 
     kind: str
     key: str
     value: bytes
     expires: float | None = None
+    listed_at: str = ""
+    listed_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A document as it stands in the list of its kind."""
+
+    at: str
+    key: str
+    value: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,11 @@ class Erase:
     """No records of that table any more. It is over: nothing is appended to it together with this."""
 
     table: str
+
+
+def newest_first(unix_ms: int, name: str) -> str:
+    """Where something of that moment stands in a list, which is read backwards."""
+    return f"{unix_ms:013d}.{name}"
 
 
 Write = Append | Put | Drop | Erase
@@ -88,6 +106,11 @@ class Journal(Protocol):
         """The documents of a kind that have not expired, by key: those with a key behind `after`, at most so many."""
         ...
 
+    async def listed(self, kind: str, *, reader: str | None, before: str = "", most: int) -> list[Listed]:
+        """The list of a kind, backwards from `before` (empty: from its end), at most so many: what is listed for all,
+        and for the reader of that digest (empty: nobody; None: all of it)."""
+        ...
+
     async def forget_expired(self) -> None:
         """Makes room where expired documents lie."""
         ...
@@ -99,13 +122,15 @@ class Journal(Protocol):
 
 async def read_documents(journal: Journal, kind: str, read: Callable[[bytes], Document]) -> dict[str, Document]:
     """The documents of a kind by key, each as `read` understands it. Raises JournalError when one is damaged."""
-    found: dict[str, Document] = {}
-    for key, text in await journal.documents(kind):
-        try:
-            found[key] = read(text)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise JournalError(f"the database is damaged, {kind} {key!r} cannot be read: restore a backup") from error
-    return found
+    return {key: read_document(kind, key, text, read) for key, text in await journal.documents(kind)}
+
+
+def read_document(kind: str, key: str, text: bytes, read: Callable[[bytes], Document]) -> Document:
+    """The document as `read` understands it. Raises JournalError when it is damaged."""
+    try:
+        return read(text)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise JournalError(f"the database is damaged, {kind} {key!r} cannot be read: restore a backup") from error
 
 
 class MemoryJournal:
@@ -114,7 +139,7 @@ class MemoryJournal:
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._records: dict[str, list[bytes]] = {}
-        self._documents: dict[tuple[str, str], tuple[bytes, float | None]] = {}
+        self._documents: dict[tuple[str, str], Put] = {}
         self._is_closed = False
 
     def commit(self, *writes: Write) -> Awaitable[None]:
@@ -131,8 +156,8 @@ class MemoryJournal:
             match write:
                 case Append(table=table, records=records):
                     self._records.setdefault(table, []).extend(records)
-                case Put(kind=kind, key=key, value=value, expires=expires):
-                    self._documents[kind, key] = (value, expires)
+                case Put(kind=kind, key=key):
+                    self._documents[kind, key] = write
                 case Drop(kind=kind, key=key):
                     self._documents.pop((kind, key), None)
                 case Erase(table=table):
@@ -150,25 +175,33 @@ class MemoryJournal:
         return list(enumerate(self._records.get(table, ()), start=1))
 
     async def get(self, kind: str, key: str) -> bytes | None:
-        value, expires = self._documents.get((kind, key), (None, None))
-        return None if expires is not None and expires <= self._now() else value
+        put = self._documents.get((kind, key))
+        return put.value if put is not None and self._lasts(put) else None
 
     async def documents(self, kind: str, *, after: str = "", most: int = -1) -> list[tuple[str, bytes]]:
-        now = self._now()
-        found = sorted(
-            (key, value)
-            for (of_kind, key), (value, expires) in self._documents.items()
-            if of_kind == kind and key > after and (expires is None or expires > now)
-        )
+        puts = (put for put in self._documents.values() if put.kind == kind and put.key > after and self._lasts(put))
+        found = sorted((put.key, put.value) for put in puts)
         return found if most < 0 else found[:most]
 
+    async def listed(self, kind: str, *, reader: str | None, before: str = "", most: int) -> list[Listed]:
+        readers = ("", reader)
+        found = [
+            put
+            for put in self._documents.values()
+            if put.kind == kind
+            and put.listed_at
+            and (not before or put.listed_at < before)
+            and (reader is None or put.listed_for in readers)
+            and self._lasts(put)
+        ]
+        found.sort(key=lambda put: put.listed_at, reverse=True)
+        return [Listed(put.listed_at, put.key, put.value) for put in found[:most]]
+
     async def forget_expired(self) -> None:
-        now = self._now()
-        self._documents = {
-            name: (value, expires)
-            for name, (value, expires) in self._documents.items()
-            if expires is None or expires > now
-        }
+        self._documents = {name: put for name, put in self._documents.items() if self._lasts(put)}
+
+    def _lasts(self, put: Put) -> bool:
+        return put.expires is None or put.expires > self._now()
 
     async def close(self) -> None:
         self._is_closed = True

@@ -27,6 +27,36 @@ STEPS: tuple[tuple[str, ...], ...] = (
         " PRIMARY KEY (kind, key)) WITHOUT ROWID",
         f"PRAGMA application_id = {APPLICATION}",
     ),
+    (
+        "ALTER TABLE documents ADD COLUMN listed_at TEXT",
+        "ALTER TABLE documents ADD COLUMN listed_for TEXT",
+        "CREATE INDEX lists ON documents (kind, listed_at) WHERE listed_at > ''",
+        # Tables that are over are listed by when they were made, private ones for their owner.
+        "CREATE TEMP TABLE made AS SELECT key AS name, json_extract(text, '$.created_ms') AS ms,"
+        " json_extract(text, '$.match') AS match,"
+        " CASE WHEN json_extract(text, '$.private') THEN json_extract(text, '$.owner') END AS listed_for FROM"
+        " (SELECT key, CAST(value AS TEXT) AS text FROM documents WHERE kind = 'table') WHERE json_valid(text)",
+        "CREATE INDEX temp.made_names ON made (name)",
+        "UPDATE documents SET listed_at = (SELECT printf('%013d.%s', ms, name) FROM made WHERE name = documents.key),"
+        " listed_for = (SELECT listed_for FROM made WHERE name = documents.key)"
+        " WHERE kind = 'ended_table'",
+        "INSERT OR IGNORE INTO documents (kind, key, value, listed_at, listed_for)"
+        " SELECT 'ended_table', name, x'', printf('%013d.%s', ms, name), listed_for FROM made"
+        " WHERE match = '' AND name IN (SELECT key FROM documents WHERE kind = 'broken_table')",
+        # Games are listed by when they ended, and have keys in the order of their match.
+        "CREATE TEMP TABLE played AS SELECT key, json_extract(text, '$.finished_ms') AS ms,"
+        " json_extract(text, '$.table') AS name, json_extract(text, '$.match') AS match,"
+        " json_extract(text, '$.deal') AS deal, json_extract(text, '$.seating') AS seating FROM"
+        " (SELECT key, CAST(value AS TEXT) AS text FROM documents WHERE kind = 'game') WHERE json_valid(text)",
+        "CREATE INDEX temp.played_keys ON played (key)",
+        "UPDATE documents SET listed_at = (SELECT printf('%013d.%s', ms, key) FROM played WHERE key = documents.key),"
+        " listed_for = (SELECT made.listed_for FROM played JOIN made ON made.name = played.name"
+        " WHERE played.key = documents.key) WHERE kind = 'game'",
+        "UPDATE documents SET key = (SELECT printf('%s.%010d.%06d', match, deal, seating) FROM played"
+        " WHERE key = documents.key) WHERE kind = 'game' AND key IN (SELECT key FROM played WHERE match <> '')",
+        "DROP TABLE made",
+        "DROP TABLE played",
+    ),
 )
 """Step n brings a file of schema n to n + 1; an empty file has schema 0. A step is never changed, one is added."""
 CHECKED_BYTES = 1 << 30

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from rummy500_server.database_lock import DatabaseLock
-from rummy500_server.journal import Append, Drop, Erase, JournalError, Put, StaleWriter, Write, verify_continues
+from rummy500_server.journal import Append, Drop, Erase, JournalError, Listed, Put, StaleWriter, Write, verify_continues
 from rummy500_server.journal_file import STATEMENTS_KEPT, move_log, open_file
 
 LONGEST_GROUP = 4_096
@@ -32,6 +32,8 @@ CHECKPOINT_AFTER = 1_000
 LONGEST_LOG = 50_000
 """Records in the log before they are moved: some 60 ms of work."""
 ROWS_A_STATEMENT = STATEMENTS_KEPT // 2
+_BEHIND_ALL = "\U0010ffff"
+"""Greater than any place."""
 _FULL = 2
 """Of SQLite's `synchronous`: from this one on a commit waits until it is on the disk."""
 
@@ -117,6 +119,19 @@ class SqliteJournal:
             most,
         )
         return rows
+
+    async def listed(self, kind: str, *, reader: str | None, before: str = "", most: int) -> list[Listed]:
+        rows: list[tuple[str, str, bytes]] = await self._ask(
+            "SELECT listed_at, key, value FROM documents WHERE kind = ?1 AND listed_at > '' AND listed_at < ?2"
+            " AND (?3 IS NULL OR listed_for IS NULL OR listed_for = ?3) AND (expires IS NULL OR expires > ?4)"
+            " ORDER BY listed_at DESC LIMIT ?5",
+            kind,
+            before or _BEHIND_ALL,
+            reader,
+            self._now(),
+            most,
+        )
+        return [Listed(*row) for row in rows]
 
     async def forget_expired(self) -> None:
         await self._ask("DELETE FROM documents WHERE expires <= ?", self._now())
@@ -268,9 +283,11 @@ class _Writer(threading.Thread):
             self._connection.execute(_insert(len(part) // 3), part)
         for write in others:
             match write:
-                case Put(kind=kind, key=key, value=value, expires=expires):
+                case Put(kind=kind, key=key, value=value, expires=expires, listed_at=listed_at, listed_for=listed_for):
                     self._connection.execute(
-                        "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)", (kind, key, value, expires)
+                        "INSERT OR REPLACE INTO documents (kind, key, value, expires, listed_at, listed_for)"
+                        " VALUES (?, ?, ?, ?, ?, ?)",
+                        (kind, key, value, expires, listed_at or None, listed_for or None),
                     )
                 case Drop(kind=kind, key=key):
                     self._connection.execute("DELETE FROM documents WHERE kind = ? AND key = ?", (kind, key))

@@ -21,7 +21,7 @@ from rummy500_server.creation import Creation
 from rummy500_server.entries import SeatKind
 from rummy500_server.folding import CannotFold, fold_lines
 from rummy500_server.identity import Principal
-from rummy500_server.journal import Drop, Journal, JournalError, Put, Write, read_documents
+from rummy500_server.journal import Drop, Journal, JournalError, Put, Write, read_document
 from rummy500_server.keeper import Keeper
 from rummy500_server.positions import named_in, verify_position
 from rummy500_server.requests import RequestMemory
@@ -35,9 +35,9 @@ from rummy500_server.tally import Tally
 
 log = structlog.stdlib.get_logger("rummy500")
 
-TABLE, OPEN_TABLE, BROKEN_TABLE = "table", "open_table", "broken_table"
-"""Kinds of documents: what a table is made of; the names of tables that are not over; why a table ended that could not
-be folded any more."""
+TABLE, OPEN_TABLE, ENDED_TABLE, BROKEN_TABLE = "table", "open_table", "ended_table", "broken_table"
+"""Kinds of documents: what a table is made of; the names of tables that are not over; a table as it is listed once it
+is over, empty when it could not be folded any more; and why it could not."""
 KEPT_WHEN_OVER = 32
 """Tables that are over and stay in memory, about 85 KB each; those that nobody asked for longest go first, and are
 folded again when somebody does."""
@@ -91,13 +91,11 @@ class Lobby:
         """Told of a lost table when the journal has nothing of it."""
         self._journal = journal
         self._keepers: dict[str, Keeper] = {}
-        self._listed: dict[str, Creation] = {}
         self._folding: dict[str, asyncio.Task[Keeper]] = {}
-        self._broken: dict[str, str] = {}
         self._over: dict[str, None] = {}
         """The tables in memory that are over, the one that was asked for last at the end."""
-        self._unfinished: dict[str, str] = {}
-        """The owner of each table that is not over, in memory or not; empty: a match's."""
+        self._unfinished: dict[str, Creation] = {}
+        """The tables that are not over, folded or not."""
         self._closings: dict[str, Handle] = {}
         """When each of them is closed if it has not started."""
         self._clocks_stand = False
@@ -107,27 +105,20 @@ class Lobby:
     # --- from the start to the end
 
     async def open(self) -> None:
-        """Learns which tables there are. Those that are not over are folded one after the other, meanwhile others are
-        served; a table that somebody speaks to is folded at once."""
-        self._broken = {name: text.decode() for name, text in await self._journal.documents(BROKEN_TABLE)}
-        documents = await read_documents(self._journal, TABLE, Creation.from_json)
-        self._listed = {name: _as_listed(each) for name, each in documents.items() if each.is_listed}
-        unfinished = [name for name, _ in await self._journal.documents(OPEN_TABLE)]
-        self._unfinished = {name: _host_of(documents[name]) for name in unfinished if name in documents}
+        """Learns which tables are not over. They are folded one after the other, meanwhile others are served; a table
+        that somebody speaks to is folded at once."""
+        for name, _ in await self._journal.documents(OPEN_TABLE):
+            document = await self._journal.get(TABLE, name)
+            if document is not None:
+                self._unfinished[name] = read_document(TABLE, name, document, Creation.from_json)
         self._waking = asyncio.create_task(self._wake(list(self._unfinished)))
 
     async def end_stalled(self, stalls: Mapping[str, Stall]) -> None:
         """Ends the tables that held a server up, before anything is played at them again."""
         self._stalled = dict(stalls)
-        for name, stall in self._stalled.items():
-            if stall.while_folding:
-                self._broken[name] = _broken_sentence(name, stall.sentence)
-        for name, stall in self._stalled.items():
-            if stall.while_folding:
-                await self._give_up(name, self._broken[name])
-            else:
-                with suppress(Failure):
-                    await (await self.table(name)).scribe.durable()
+        for name in self._stalled:
+            with suppress(Failure):
+                await (await self.table(name)).scribe.durable()
         self._stalled = {}
 
     async def _wake(self, names: Iterable[str]) -> None:
@@ -173,8 +164,6 @@ class Lobby:
             if name in self._over:
                 self._over[name] = self._over.pop(name)
             return keeper
-        if name in self._broken:
-            raise Failure(Reason.TABLE_BROKEN, self._broken[name])
         task = self._folding.get(name)
         if task is None:
             task = self._folding[name] = asyncio.create_task(self._fold(name))
@@ -186,15 +175,16 @@ class Lobby:
         keeper = self._keepers.get(name)
         return None if keeper is None or keeper.is_lost else keeper
 
-    def listed(self, principal: Principal) -> list[Creation]:
-        """The tables outside of matches that are listed for this caller, newest first."""
-        shown = [each for each in self._listed.values() if not each.private or principal.owns(each.owner)]
-        return sorted(shown, key=lambda each: (each.created_ms, each.name), reverse=True)
+    def unfinished(self, principal: Principal) -> list[Creation]:
+        """The tables outside of matches that are not over and listed for this caller."""
+        return [each for each in self._unfinished.values() if each.is_listed and _may_know(each, principal)]
 
-    def is_listed(self, name: str, principal: Principal) -> bool:
+    async def is_listed(self, name: str, principal: Principal) -> bool:
         """Whether a table that is there may be named to this caller; those of matches may."""
-        creation = self._listed.get(name)
-        return creation is None or not creation.private or principal.owns(creation.owner)
+        try:
+            return _may_know(self._unfinished.get(name) or await self.creation(name), principal)
+        except Failure:
+            return True  # there is none, or nothing of it can be told
 
     def is_unfinished(self, name: str) -> bool:
         return name in self._unfinished
@@ -208,7 +198,7 @@ class Lobby:
         document = await self._journal.get(TABLE, name)
         if document is None:
             raise Failure(Reason.NO_SUCH_TABLE, f"there is no table {name!r}")
-        return Creation.from_json(document)
+        return read_document(TABLE, name, document, Creation.from_json)
 
     async def _fold(self, name: str) -> Keeper:
         try:
@@ -216,6 +206,7 @@ class Lobby:
         except Failure:
             self._never_kept(name)
             raise
+        await self._verify_not_broken(creation)
         lines = [line for _, line in await self._journal.read(name)]
         try:
             table = fold_lines(creation, lines, self.catalog)
@@ -224,7 +215,7 @@ class Lobby:
                 log.exception("table.not_folded", table=name)
             sentence = _broken_sentence(name, str(error))
             if name in self._unfinished:
-                await self._give_up(name, sentence)
+                await self._give_up(creation, sentence)
             raise Failure(Reason.TABLE_BROKEN, sentence) from error
         keeper = Keeper(table, self.commits, written=len(lines), timer=self.timer, ceiling_ms=self._ceiling_ms)
         self._adopt(keeper)
@@ -234,16 +225,28 @@ class Lobby:
             keeper.resume()
         return keeper
 
-    async def _give_up(self, name: str, sentence: str) -> None:
+    async def _verify_not_broken(self, creation: Creation) -> None:
+        """Raises Failure TABLE_BROKEN when it was given up before, or held the server up while it was folded."""
+        broken = await self._journal.get(BROKEN_TABLE, creation.name)
+        if broken is not None:
+            raise Failure(Reason.TABLE_BROKEN, broken.decode())
+        stall = self._stalled.get(creation.name)
+        if stall is not None and stall.while_folding:
+            sentence = _broken_sentence(creation.name, stall.sentence)
+            await self._give_up(creation, sentence)
+            raise Failure(Reason.TABLE_BROKEN, sentence)
+
+    async def _give_up(self, creation: Creation, sentence: str) -> None:
         """A table that cannot be folded has ended, for good: also when what broke it is mended later."""
-        await self._journal.commit(Put(BROKEN_TABLE, name, sentence.encode()), Drop(OPEN_TABLE, name))
-        self._broken[name] = sentence
+        name, writes = creation.name, list[Write]()
+        if creation.is_listed:
+            writes.append(Put(ENDED_TABLE, name, b"", listed_at=creation.listed_at, listed_for=creation.listed_for))
+        await self._journal.commit(Put(BROKEN_TABLE, name, sentence.encode()), Drop(OPEN_TABLE, name), *writes)
         self._unfinished.pop(name, None)
 
     def _never_kept(self, name: str) -> None:
         lost = self._keepers.pop(name, None)
         if lost is not None:
-            self._listed.pop(name, None)
             self._unfinished.pop(name, None)
             self._stop_closing(name)
             for tell in self.after_gone:
@@ -309,8 +312,8 @@ class Lobby:
 
     def forget(self, creation: Creation) -> None:
         """A table that is over is not in the journal any more."""
-        for named in (self._listed, self._keepers, self._over, self._broken):
-            named.pop(creation.name, None)
+        self._keepers.pop(creation.name, None)
+        self._over.pop(creation.name, None)
 
     # --- making
 
@@ -319,7 +322,7 @@ class Lobby:
 
         Raises Failure, RulesRefused or VariantError.
         """
-        mine = sum(owner == wish.owner for owner in self._unfinished.values())
+        mine = sum(each.owner == wish.owner and not each.match for each in self._unfinished.values())
         if not wish.match and mine >= self.settings.tables_per_principal:
             limit = self.settings.tables_per_principal
             raise Failure(Reason.TOO_MANY_TABLES, f"{limit} tables are open already, which is the limit", limit=limit)
@@ -353,9 +356,7 @@ class Lobby:
             variants=rules.variants,
         )
         keeper = Keeper(Table(creation, rules), self.commits, timer=self.timer, ceiling_ms=self._ceiling_ms)
-        if creation.is_listed:
-            self._listed[name] = _as_listed(creation)
-        self._unfinished[name] = _host_of(creation)
+        self._unfinished[name] = creation
         self._adopt(keeper)
         keeper.scribe.keep((Put(TABLE, name, creation.to_json()), Put(OPEN_TABLE, name, b""), *keep(keeper)))
         return keeper
@@ -364,8 +365,8 @@ class Lobby:
         """Raises Failure TOO_MANY_BOTS when the owner has as many built-in bots as it may, matches not counted."""
         mine = [
             self._keepers[name].table
-            for name, who in self._unfinished.items()
-            if who == owner and name in self._keepers
+            for name, creation in self._unfinished.items()
+            if creation.owner == owner and not creation.match and name in self._keepers
         ]
         seats = [seat for table in mine for seat in table.seats]
         limit = self.settings.builtin_bots_per_principal
@@ -378,10 +379,5 @@ def _broken_sentence(name: str, why: str) -> str:
     return f"table {name} ended by a fault of the server: {why}"
 
 
-def _host_of(creation: Creation) -> str:
-    return "" if creation.match else creation.owner
-
-
-def _as_listed(creation: Creation) -> Creation:
-    """What stays in memory of a table that is over: not the cards of its position."""
-    return creation if creation.position is None else replace(creation, position={})
+def _may_know(creation: Creation, principal: Principal) -> bool:
+    return not creation.private or principal.owns(creation.owner)

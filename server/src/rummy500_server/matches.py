@@ -16,7 +16,7 @@ from rummy500_engine.terms import RulesRefused, VariantError
 from rummy500_server.connected import Connected
 from rummy500_server.drain import Drain
 from rummy500_server.games import FinishedGame, Games
-from rummy500_server.journal import Journal, JournalError, Put, read_documents
+from rummy500_server.journal import Journal, JournalError, Put, newest_first, read_documents
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby
 from rummy500_server.match import Match
@@ -66,7 +66,7 @@ class Matches:
         """Learns which matches there are, before tables are folded."""
         for document in (await read_documents(self._journal, MATCH, MatchDocument.from_json)).values():
             match = self._match(document)
-            for game in self._games.of_match(match.name):
+            async for game in self._games.of_match(match.name):
                 match.count(game, is_new=False)
 
     async def end_stalled(self, stalls: Mapping[str, Stall]) -> None:
@@ -123,8 +123,13 @@ class Matches:
         return self._matches.get(name)
 
     def all(self) -> list[Match]:
-        """Newest first."""
-        return sorted(self._matches.values(), key=lambda each: (each.document.created_ms, each.name), reverse=True)
+        return list(self._matches.values())
+
+    def newest(self, *, before: str, most: int) -> list[tuple[str, Match]]:
+        """At most so many, the newest first, with where each stands in the list: those before that, empty: from the
+        first."""
+        listed = ((newest_first(each.document.created_ms, each.name), each) for each in self.all())
+        return sorted(((at, each) for at, each in listed if not before or at < before), reverse=True)[:most]
 
     def rules_of(self, spec: MatchSpec) -> Rules:
         """Raises RulesRefused or VariantError."""

@@ -12,10 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rummy500_server.creation import Creation
-from rummy500_server.games import GAME, FinishedGame
+from rummy500_server.games import GAME, FinishedGame, game_key
 from rummy500_server.journal import Drop, Erase, Journal, Write
-from rummy500_server.listing import ENDED_TABLE
-from rummy500_server.lobby import BROKEN_TABLE, OPEN_TABLE, TABLE
+from rummy500_server.lobby import BROKEN_TABLE, ENDED_TABLE, OPEN_TABLE, TABLE
 from rummy500_server.match_document import MatchDocument
 from rummy500_server.matches import MATCH
 
@@ -89,11 +88,11 @@ class Retention:
         """A table whose game never began is as old as it is."""
         if await self._journal.get(OPEN_TABLE, creation.name) is not None:
             return False
-        game = await self._journal.get(GAME, creation.record or creation.name)
+        game = await self._journal.get(GAME, game_key(creation.record or creation.name))
         return game is None or FinishedGame.from_json(game).finished_ms < before_ms
 
 
 def _forgotten(creation: Creation) -> tuple[Write, ...]:
     name = creation.name
     kinds = (ENDED_TABLE, BROKEN_TABLE, TABLE)
-    return (Erase(name), Drop(GAME, creation.record or name), *(Drop(kind, name) for kind in kinds))
+    return (Erase(name), Drop(GAME, game_key(creation.record or name)), *(Drop(kind, name) for kind in kinds))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -23,7 +23,7 @@ from rummy500_server.match_plan import MOST_STREAMS, planned_message, read_spec
 from rummy500_server.match_wire import match_message, read_report
 from rummy500_server.matches import Matches
 from rummy500_server.names import read_table_name
-from rummy500_server.paging import page_of
+from rummy500_server.paging import read_size, read_token, write_token
 from rummy500_server.play_stream import lost
 from rummy500_server.requests import Keep
 from rummy500_server.status import Failure, Reason, bad_request
@@ -70,8 +70,12 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         return pb.GetMatchResponse(match=match_message(self._named(request.match)))
 
     async def ListMatches(self, request: pb.ListMatchesRequest, context: _Context) -> pb.ListMatchesResponse:
-        page, token = page_of(self._matches.all(), page_size=request.page_size, page_token=request.page_token)
-        return pb.ListMatchesResponse(matches=[match_message(match) for match in page], next_page_token=token)
+        size, before = read_size(request.page_size), read_token(request.page_token, "matches")
+        found = self._matches.newest(before=before, most=size + 1)
+        token = write_token(found[size - 1][0], "matches") if len(found) > size else ""
+        return pb.ListMatchesResponse(
+            matches=[match_message(match) for _, match in found[:size]], next_page_token=token
+        )
 
     async def WatchMatch(
         self, request: pb.WatchMatchRequest, context: _Context
@@ -130,33 +134,40 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         return pb.ReportBotResponse(match=match_message(match))
 
     async def ListGames(self, request: pb.ListGamesRequest, context: _Context) -> pb.ListGamesResponse:
-        games, principal = self._games.all(), caller()
-        if request.match:
-            games = self._games.of_match(self._named(request.match).name)
+        principal, size = caller(), read_size(request.page_size, default=100, most=1_000)
+        match = self._named(request.match) if request.match else None
         if request.table:
-            table = read_table_name(request.table)
-            games = [game for game in games if game.table == table]
-            if principal.is_stranger or not self._lobby.is_listed(table, principal):
-                await visible_table(self._lobby, table, principal)
+            games, token = await self._game_of_table(request, principal), ""
         elif principal.is_stranger:
             raise unknown_token()
+        elif match is not None:
+            of = f"games of {match.name}"
+            games = await self._games.page_of_match(match.name, after=read_token(request.page_token, of), most=size + 1)
+            token = write_token(games[size - 1].record, of) if len(games) > size else ""
         else:
-            games = [game for game in games if self._lobby.is_listed(game.table, principal)]
-        games = [game for game in games if self._is_told(game)]
-        page, token = page_of(
-            games, page_size=request.page_size, page_token=request.page_token, default=100, most=1_000
-        )
-        shown = [game_message(game, with_table=self._is_open(game, principal)) for game in page]
+            before = read_token(request.page_token, "games")
+            found = await self._games.newest(principal.reader, before=before, most=size + 1)
+            games = [game for _, game in found]
+            token = write_token(found[size - 1][0], "games") if len(found) > size else ""
+        told = filter(self._is_told, games[:size])
+        shown = [game_message(game, with_table=self._is_open(game, principal)) for game in told]
         return pb.ListGamesResponse(games=shown, next_page_token=token)
 
+    async def _game_of_table(self, request: pb.ListGamesRequest, principal: Principal) -> list[FinishedGame]:
+        """None when it is not over, not known, or not of the match that was asked for. Raises Failure."""
+        table = read_table_name(request.table)
+        await self._verify_may_know(table, principal)
+        game = await self._games.of_table(table)
+        return [game] if game is not None and request.match in ("", game.match) else []
+
+    async def _verify_may_know(self, table: str, principal: Principal) -> None:
+        """Raises Failure as `visible_table`."""
+        if principal.is_stranger or not await self._lobby.is_listed(table, principal):
+            await visible_table(self._lobby, table, principal)
+
     async def GetRecord(self, request: pb.GetRecordRequest, context: _Context) -> AsyncIterator[pb.GetRecordResponse]:
-        principal = caller()
-        games = await self._wanted(request, principal)
-        for game in games:
-            if not self._is_open(game, principal):
-                raise Failure(Reason.RECORD_NOT_OPEN, f"the record of {game.record} is not open yet: {_NOT_YET}")
         waiting = b""
-        for game in games:
+        async for game in self._wanted(request, caller()):
             match = self._matches.find(game.match)
             text = await self._games.record(
                 game, match.spec.place(game.deal, game.seating) if match is not None else None
@@ -202,7 +213,7 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         match = self._matches.find(game.match)
         return match is None or match.is_deal_over(game.deal)
 
-    async def _wanted(self, request: pb.GetRecordRequest, principal: Principal) -> Iterable[FinishedGame]:
+    async def _wanted(self, request: pb.GetRecordRequest, principal: Principal) -> AsyncIterator[FinishedGame]:
         """Raises Failure NO_SUCH_MATCH, NO_SUCH_RECORD, RECORD_NOT_OPEN, or as `visible_table`."""
         match request.WhichOneof("source"):
             case "match" if principal.is_stranger:
@@ -211,25 +222,26 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
                 wanted = self._named(request.match)
                 if not wanted.is_revealed and not principal.is_same(wanted.document.owner):
                     raise Failure(Reason.RECORD_NOT_OPEN, f"the records of {wanted.name} are open when it is over")
-                return [game for game in self._games.of_match(wanted.name) if self._is_open(game, principal)]
+                async for game in self._games.of_match(wanted.name):
+                    if self._is_open(game, principal):
+                        yield game
             case "record":
                 if not 1 <= len(request.record) <= LONGEST_RECORD:
                     raise bad_request("record", f"1 to {LONGEST_RECORD} characters")
-                known = self._games.named(request.record)
-                table = request.record if known is None else known.table
-                if principal.is_stranger or not self._lobby.is_listed(table, principal):
-                    await visible_table(self._lobby, table, principal)
-                return [self._game(request.record)]
+                known = await self._games.named(request.record)
+                await self._verify_may_know(request.record if known is None else known.table, principal)
+                if known is None:
+                    raise self._not_there(request.record)
+                if not self._is_open(known, principal):
+                    raise Failure(Reason.RECORD_NOT_OPEN, f"the record of {known.record} is not open yet: {_NOT_YET}")
+                yield known
             case None:
                 raise bad_request("source", "set record or match")
 
-    def _game(self, record: str) -> FinishedGame:
-        game = self._games.named(record)
-        if game is not None:
-            return game
+    def _not_there(self, record: str) -> Failure:
         if self._lobby.is_unfinished(record):
-            raise Failure(Reason.RECORD_NOT_OPEN, f"the game of {record} is not over")
-        raise Failure(Reason.NO_SUCH_RECORD, f"there is no record {record!r}")
+            return Failure(Reason.RECORD_NOT_OPEN, f"the game of {record} is not over")
+        return Failure(Reason.NO_SUCH_RECORD, f"there is no record {record!r}")
 
     async def _kept(self, match: Match, *writes: Put) -> None:
         """Returns when the match as it stands is durable. Raises Failure."""

@@ -29,7 +29,9 @@ class RulesServicer(rules_service_pb2_grpc.RulesServiceServicer):
         self._catalog = catalog
 
     async def ListVariants(self, request: pb.ListVariantsRequest, context: _Context) -> pb.ListVariantsResponse:
-        page, token = page_of(self._catalog.variants(), page_size=request.page_size, page_token=request.page_token)
+        page, token = page_of(
+            self._catalog.variants(), "variants", page_size=request.page_size, page_token=request.page_token
+        )
         return pb.ListVariantsResponse(variants=map(variant_message, page), next_page_token=token)
 
     async def GetVariant(self, request: pb.GetVariantRequest, context: _Context) -> pb.GetVariantResponse:
@@ -42,7 +44,9 @@ class RulesServicer(rules_service_pb2_grpc.RulesServiceServicer):
         return pb.GetVariantResponse(variant=variant_message(listed))
 
     async def ListPresets(self, request: pb.ListPresetsRequest, context: _Context) -> pb.ListPresetsResponse:
-        page, token = page_of(self._catalog.presets(), page_size=request.page_size, page_token=request.page_token)
+        page, token = page_of(
+            self._catalog.presets(), "presets", page_size=request.page_size, page_token=request.page_token
+        )
         return pb.ListPresetsResponse(presets=map(preset_message, page), next_page_token=token)
 
     async def ResolveRules(self, request: pb.ResolveRulesRequest, context: _Context) -> pb.ResolveRulesResponse:

@@ -60,8 +60,9 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         try:
             keeper = await admission.visible_table(self._lobby, request.table, principal)
         except Failure as failure:
-            is_listed = self._lobby.is_listed(request.table, principal) and not principal.is_stranger
-            if failure.reason is not Reason.TABLE_BROKEN or not is_listed:
+            if failure.reason is not Reason.TABLE_BROKEN or principal.is_stranger:
+                raise
+            if not await self._lobby.is_listed(request.table, principal):
                 raise
             creation = await self._lobby.creation(request.table)
             return pb.GetTableResponse(table=broken_table_message(creation, failure.sentence))
