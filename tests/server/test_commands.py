@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
+import signal
 import sqlite3
 import stat
+import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.server.running import TOKEN, channel_to, running_app
+from tests.server.running import TOKEN, channel_to, running_app, server_process
 from tests.server.test_games import Client
 from tests.server.test_matches import builtin, plan, rules_for, run
 
@@ -29,6 +32,7 @@ from rummy500_server.journal_file import move_log
 from rummy500_server.journal_sqlite import SqliteJournal
 
 DAY = 86_400
+NOBODY = 65_534
 ONE_ROUND = rules_pb2.RulesChoice(options=[rules_pb2.Option(name="max_rounds", value="1")])
 ANNA = "the-secret-of-anna-0001"
 _Command = Callable[..., Awaitable[tuple[int, str, str]]]
@@ -171,7 +175,113 @@ async def test_a_file_of_another_program_is_refused(tmp_path: Path, command: _Co
     assert "is damaged" in errors
 
 
+# --- what a killed server left, and directories that are not the caller's
+
+
+@pytest.fixture(scope="module")
+async def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of a server that was killed, with its write-ahead log."""
+    database = tmp_path_factory.mktemp("killed") / "games.db"
+    async with server_process(database) as server, channel_to(server.address) as channel:
+        client = Client(channel)
+        await client.played(await client.table("random", "random", seats=2, rules=ONE_ROUND))
+        server.signal(signal.SIGKILL)
+        await server.ended()
+    assert Path(f"{database}-wal").stat().st_size
+    return database
+
+
+@pytest.fixture
+def locked_up() -> Iterator[Path]:
+    """A directory in which nothing can be written, also by who may do everything otherwise, once it is filled."""
+    directory = Path(tempfile.mkdtemp(dir="/tmp"))
+    yield directory
+    os.seteuid(os.getuid())
+    directory.chmod(0o700)
+    shutil.rmtree(directory)
+
+
+def lock_up(directory: Path, *files: Path) -> Path:
+    for file in files:
+        (directory / file.name).write_bytes(file.read_bytes())
+        (directory / file.name).chmod(0o644)
+    directory.chmod(0o555)
+    if os.getuid() == 0:
+        os.seteuid(NOBODY)
+    return directory / files[0].name
+
+
+def content(directory: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in directory.iterdir()}
+
+
+READERS = [["tables"], ["check"], ["export"]]
+
+
+@pytest.mark.parametrize("words", READERS)
+async def test_a_command_reads_what_a_killed_server_left(killed: Path, command: _Command, words: list[str]) -> None:
+    before = content(killed.parent)
+    status, output, _ = await command(*words, "--database", killed)
+    after = content(killed.parent)
+
+    assert status == 0
+    assert len(output) > 40
+    assert after["games.db"] == before["games.db"]
+    assert after["games.db-wal"] == before["games.db-wal"]
+
+
+@pytest.mark.parametrize("words", READERS)
+async def test_a_command_leaves_nothing_beside_a_database_at_rest(
+    own: Games, command: _Command, words: list[str]
+) -> None:
+    with closing(sqlite3.connect(own.database)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    before = content(own.database.parent)
+    assert (await command(*words, "--database", own.database))[0] == 0
+    assert content(own.database.parent) == before
+
+
+@pytest.mark.parametrize("words", READERS)
+async def test_a_command_reads_where_nothing_can_be_written(
+    own: Games, command: _Command, locked_up: Path, words: list[str]
+) -> None:
+    with closing(sqlite3.connect(own.database)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    status, output, _ = await command(*words, "--database", lock_up(locked_up, own.database))
+    assert status == 0
+    assert len(output) > 40
+
+
+@pytest.mark.parametrize("words", READERS)
+async def test_what_a_killed_server_left_where_nothing_can_be_written_is_one_sentence(
+    killed: Path, command: _Command, locked_up: Path, words: list[str]
+) -> None:
+    database = lock_up(locked_up, killed, Path(f"{killed}-wal"))
+    status, output, errors = await command(*words, "--database", database)
+    assert (status, output) == (2, "")
+    assert errors.endswith("start a server with it once, or copy all of them to a directory of yours\n")
+    assert errors.count("\n") == 1
+
+
+async def test_a_copy_where_nothing_can_be_written_is_refused(own: Games, command: _Command, locked_up: Path) -> None:
+    database = lock_up(locked_up, own.database)
+    status, _, errors = await command("backup", locked_up / "copy.db", "--database", database)
+    assert status == 2
+    assert errors == f"rummy500-server: {locked_up}/copy.db cannot be written: Permission denied\n"
+
+
 # --- check
+
+
+async def test_a_document_that_was_changed_is_found(own: Games, command: _Command) -> None:
+    with closing(sqlite3.connect(own.database)) as connection, connection:
+        connection.execute("UPDATE documents SET value = x'7b' WHERE kind IN ('table', 'game', 'match')")
+    status, output, _ = await command("check", "--database", own.database)
+    listed, _, errors = await command("tables", "--database", own.database)
+
+    assert (status, listed) == (1, 2)
+    assert output.count("cannot be read: restore a backup") == 9
+    assert errors.count("cannot be read: restore a backup\n") == 1
 
 
 async def test_a_whole_database_is_found_whole(games: Games, command: _Command) -> None:

@@ -105,6 +105,7 @@ async def test_an_answer_of_the_player_gives_the_seat_back(tables: Tables) -> No
     assert said.sentence.endswith(f"was about {asked}: its time was over, and random took the seat over")
     await keeper.scribe.durable()
     assert (await tables.events(table))[-1] == ("seat_returned", event_pb2.SeatReturned())
+    assert said.metadata["sequence"] == str(keeper.table.sequence), "what the player acts on next, its return included"
     await tables.turn(table, "ben")
     await tables.turn(table, "anna")
     assert keeper.table.to_act() == (1,)

@@ -11,6 +11,7 @@ import grpc
 import pytest
 from tests.server.certificates import Certificates, issue
 from tests.server.running import server_process
+from tests.server.test_metrics import free_port
 from tests.server.test_process import refused_start
 
 from rummy500.v1.rules_service_pb2 import ListVariantsRequest
@@ -81,6 +82,11 @@ async def test_with_mutual_tls_a_client_must_show_a_certificate(tmp_path: Path, 
             ("--host", "::", "--tls-cert", "server_cert", "--tls-key", "server_key"),
             "anybody may play, without --require",
         ),
+        (
+            ("--admin-host", "0.0.0.0", "--admin-port", "9"),
+            "--admin-host 0.0.0.0 lets other machines connect: anybody may read metrics and health on the admin port, "
+            "which knows neither tokens nor TLS; choose an address of this machine only, or say --admin-insecure",
+        ),
         (("--tls-cert", "server_cert"), "--tls-cert and --tls-key belong together: give both, or neither"),
         (("--tls-client-ca", "ours_ca"), "--tls-client-ca needs TLS: give --tls-cert and --tls-key too"),
         (("--require-token",), "--require-token needs --tokens FILE; `rummy500-server token new"),
@@ -105,3 +111,12 @@ async def test_insecure_is_possible_where_it_is_said_and_logged(tmp_path: Path) 
         _, errors = await server.ended()
     assert errors.count("server.exposed") == 1
     assert "can be read on the way" in errors
+
+
+async def test_an_open_admin_port_is_possible_where_it_is_said_and_logged(tmp_path: Path) -> None:
+    flags = ("--admin-host", "0.0.0.0", "--admin-port", str(free_port()), "--admin-insecure")
+    async with server_process(tmp_path / "games.db", *flags) as server:
+        server.signal(signal.SIGTERM)
+        _, errors = await server.ended()
+    assert errors.count("server.exposed") == 1
+    assert "anybody may read metrics and health on the admin port" in errors

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
 
 from rummy500_server.creation import Creation
+from rummy500_server.database_lock import is_in_use
 from rummy500_server.games import GAME, FinishedGame, game_key, record_of_key
-from rummy500_server.journal_file import JournalUnusable, sentence_of, verify_ours
+from rummy500_server.journal import JournalError, read_document
+from rummy500_server.journal_file import JournalUnusable, has_rest, sentence_of, verify_ours
 from rummy500_server.lobby import BROKEN_TABLE, OPEN_TABLE, TABLE
 from rummy500_server.match_document import MatchDocument
 from rummy500_server.matches import MATCH
@@ -59,17 +61,24 @@ class Archive:
     @classmethod
     @contextlib.contextmanager
     def open(cls, path: Path) -> Iterator[Archive]:
-        """Raises JournalUnusable, also when it turns out to be damaged while it is read."""
+        """Nothing is changed or left behind where no server runs on it. Raises JournalUnusable, also when it turns out
+        to be damaged while it is read, or when a server has begun to write to it meanwhile."""
         if not path.is_file():
             raise JournalUnusable(f"there is no database {path}: name another with --database")
         connection: sqlite3.Connection | None = None
         try:
-            connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+            is_still = not has_rest(path) and not is_in_use(path)
+            stamp, how = _stamp(path), "immutable=1" if is_still else "mode=ro"
+            connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None)
             connection.execute("BEGIN")
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise JournalUnusable(f"the database {path} is empty: no server has used it yet")
             verify_ours(connection, path)
             yield cls(connection)
+            if is_still and (_stamp(path) != stamp or has_rest(path)):
+                raise JournalUnusable(f"a server began to write to the database {path} meanwhile: do it again")
+        except JournalError as error:
+            raise JournalUnusable(f"{path}: {error}") from error
         except sqlite3.Error as error:
             raise JournalUnusable(sentence_of(path, error)) from error
         finally:
@@ -80,15 +89,15 @@ class Archive:
 
     def creation(self, table: str) -> Creation | None:
         found = self._document(TABLE, table)
-        return None if found is None else Creation.from_json(found)
+        return None if found is None else read_document(TABLE, table, found, Creation.from_json)
 
     def game(self, record: str) -> FinishedGame | None:
         found = self._document(GAME, game_key(record))
-        return None if found is None else FinishedGame.from_json(found)
+        return None if found is None else read_document(GAME, record, found, FinishedGame.from_json)
 
     def match(self, name: str) -> MatchDocument | None:
         found = self._document(MATCH, name) if name else None
-        return None if found is None else MatchDocument.from_json(found)
+        return None if found is None else read_document(MATCH, name, found, MatchDocument.from_json)
 
     def records(self) -> list[str]:
         """The names of all games that are over."""
@@ -107,6 +116,22 @@ class Archive:
     def _keys(self, kind: str) -> list[str]:
         rows = self._connection.execute("SELECT key FROM documents WHERE kind = ? ORDER BY key", (kind,))
         return [key for (key,) in rows]
+
+    def damaged(self) -> list[str]:
+        """The documents that cannot be read, each a sentence."""
+        readers: dict[str, Callable[[bytes], object]] = {
+            TABLE: Creation.from_json,
+            GAME: FinishedGame.from_json,
+            MATCH: MatchDocument.from_json,
+        }
+        found: list[str] = []
+        for kind, read in readers.items():
+            for key, text in self._connection.execute("SELECT key, value FROM documents WHERE kind = ?", (kind,)):
+                try:
+                    read_document(kind, key, bytes(text), read)
+                except JournalError as error:
+                    found.append(str(error))
+        return found
 
     # --- tables
 
@@ -163,6 +188,11 @@ class Archive:
             self._connection.backup(copy)
         finally:
             copy.close()
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _players(creation: Creation, entries: list[list[str]]) -> tuple[str, ...]:

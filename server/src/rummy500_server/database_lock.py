@@ -42,6 +42,21 @@ class DatabaseLock:
         os.close(self._handle)
 
 
+def is_in_use(database: Path) -> bool:
+    """Whether a process owns the database. Leaves everything as it is."""
+    try:
+        handle = os.open(lock_path(database), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return not os.access(lock_path(database), os.R_OK) and lock_path(database).exists()
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def lock_path(database: Path) -> Path:
     return Path(f"{database}.lock")
 

@@ -124,9 +124,14 @@ def _verify_header(path: Path, header: bytes) -> None:
         raise JournalUnusable(f"the database {path} belongs to another program: name another file; nothing was changed")
 
 
+def has_rest(path: Path) -> bool:
+    """Whether part of the database is in a file beside it: a server runs, or was killed."""
+    beside = (Path(f"{path}{end}") for end in ("-wal", "-journal"))
+    return any(each.exists() and each.stat().st_size for each in beside)
+
+
 def _verify_whole(path: Path) -> None:
-    log = Path(f"{path}-wal")
-    how = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"  # which leaves nothing beside the file
+    how = "mode=ro" if has_rest(path) else "immutable=1"  # which leaves nothing beside the file
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None)
     with contextlib.closing(connection):
         try:
@@ -232,6 +237,11 @@ def sentence_of(path: Path, error: sqlite3.Error) -> str:
         return f"the database {path} is locked by another program: end that, or name another file"
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return f"the database {path} is damaged: {_RESTORE}; nothing was changed"
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) and has_rest(path):
+        return (
+            f"the database {path} is not whole without the files beside it that a killed server left, and these can be "
+            "read only where one may write: start a server with it once, or copy all of them to a directory of yours"
+        )
     if code == sqlite3.SQLITE_READONLY:
         return f"the database {path} cannot be written: give it to the user who runs the server"
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):

@@ -225,8 +225,8 @@ class Keeper:
     def stale(self, seat: int, sequence: int) -> Failure:
         """What the seat's player is told that speaks about an earlier event. If a bot has taken its place, the seat is
         its own again."""
-        now, (overtaken, what) = self.table.sequence, self.players[seat].overtaken
         self.overtime.player_is_back(seat)
+        now, (overtaken, what) = self.table.sequence, self.players[seat].overtaken
         happened = f": {what}" if sequence == overtaken else ""
         sentence = f"the table is at {now}, the request was about {sequence}{happened}"
         return Failure(Reason.STALE_SEQUENCE, sentence, sequence=now)

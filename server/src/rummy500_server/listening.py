@@ -50,6 +50,16 @@ def address_of(host: str, port: int) -> str:
 
 def exposed(settings: Settings) -> str:
     """What others could do that nobody should on a network, in words; empty: nothing, or they cannot connect."""
+    return "; ".join(filter(None, (_exposed_games(settings), _exposed_admin(settings))))
+
+
+def _exposed_admin(settings: Settings) -> str:
+    if not settings.admin_port or _is_loopback(settings.admin_host):
+        return ""
+    return "anybody may read metrics and health on the admin port, which knows neither tokens nor TLS"
+
+
+def _exposed_games(settings: Settings) -> str:
     if _is_loopback(settings.host):
         return ""
     missing = []
@@ -73,10 +83,15 @@ def _verify_together(settings: Settings) -> None:
 
 
 def _verify_exposure(settings: Settings) -> None:
-    what = exposed(settings)
-    if what and not settings.insecure:
+    games, admin = _exposed_games(settings), _exposed_admin(settings)
+    if games and not settings.insecure:
         raise CannotListen(
-            f"--host {settings.host} lets other machines connect: {what}; give what is missing, or say --insecure"
+            f"--host {settings.host} lets other machines connect: {games}; give what is missing, or say --insecure"
+        )
+    if admin and not settings.admin_insecure:
+        raise CannotListen(
+            f"--admin-host {settings.admin_host} lets other machines connect: {admin}; choose an address of this "
+            "machine only, or say --admin-insecure"
         )
 
 

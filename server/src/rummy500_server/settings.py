@@ -28,6 +28,7 @@ class Settings:
     port: int = _setting(50500, "the port to listen on; 0 for a free one", high=65_535)
     admin_host: str = _setting("127.0.0.1", "the address of the admin port")
     admin_port: int = _setting(0, "the port for metrics and health over HTTP; 0: none", high=65_535)
+    admin_insecure: bool = _setting(False, "other machines may read the admin port, which asks for no token")
     insecure: bool = _setting(False, "other machines may connect without TLS, or without a token that the server knows")
     tls_cert: str = _setting("", "the file of the server's certificate, with its chain, in PEM; needs --tls-key")
     tls_key: str = _setting("", "the file of the certificate's key, in PEM")

@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     try:
         verify_apart(arguments.file, arguments.database)
-        with Archive.open(arguments.database) as archive, whole_file(arguments.file, force=arguments.force) as partial:
+        with whole_file(arguments.file, force=arguments.force) as partial, Archive.open(arguments.database) as archive:
             _copy(archive, partial)
     except (JournalUnusable, CommandRefused) as error:
         return refuse(error)

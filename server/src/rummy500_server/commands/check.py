@@ -9,6 +9,7 @@ from rummy500_catalog import Catalog
 from rummy500_server.archive import Archive
 from rummy500_server.commands.database import add_database, refuse
 from rummy500_server.folding import fold_lines, why_not
+from rummy500_server.journal import JournalError
 from rummy500_server.journal_file import JournalUnusable
 
 
@@ -27,15 +28,18 @@ def run(arguments: argparse.Namespace) -> int:
     catalog, entries, tables, problems = Catalog(), 0, 0, 0
     try:
         with Archive.open(arguments.database) as archive:
-            for sentence in archive.problems():
+            for sentence in (*archive.problems(), *archive.damaged()):
                 problems += 1
                 print(f"{arguments.database}: {sentence}")
             for name in archive.table_names():
-                creation, lines = archive.creation(name), archive.lines(name)
-                assert creation is not None
+                lines = archive.lines(name)
                 tables, entries = tables + 1, entries + len(lines)
                 try:
+                    creation = archive.creation(name)
+                    assert creation is not None
                     fold_lines(creation, lines, catalog)
+                except JournalError:
+                    continue  # its document is damaged, which was said
                 except Exception as error:  # whatever it is, the next table is looked at
                     problems += 1
                     print(f"table {name}: {why_not(error)}")

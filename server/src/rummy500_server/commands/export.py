@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,23 +42,27 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.output is not None:
             verify_apart(arguments.output, arguments.database)
-        with Archive.open(arguments.database) as archive:
+        with _target(arguments.output, force=arguments.force) as file, Archive.open(arguments.database) as archive:
             games = _wanted(archive, arguments.names)
-            if arguments.output is None:
-                with tempfile.TemporaryFile("w+", encoding="utf-8") as spool:
-                    _write(archive, games, spool, skip=arguments.skip_unplayable)
-                    spool.seek(0)
-                    shutil.copyfileobj(spool, sys.stdout)
-                return 0
-            with (
-                whole_file(arguments.output, force=arguments.force) as partial,
-                partial.open("w", encoding="utf-8") as file,
-            ):
-                written = _write(archive, games, file, skip=arguments.skip_unplayable)
+            written = _write(archive, games, file, skip=arguments.skip_unplayable)
     except (JournalUnusable, CommandRefused) as error:
         return refuse(error)
-    print(f"{arguments.output}: {written} records")
+    if arguments.output is not None:
+        print(f"{arguments.output}: {written} records")
     return 0
+
+
+@contextlib.contextmanager
+def _target(output: Path | None, *, force: bool) -> Iterator[IO[str]]:
+    """What is written there is in the file, or on standard output, at the end: all of it or nothing."""
+    if output is None:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as spool:
+            yield spool
+            spool.seek(0)
+            shutil.copyfileobj(spool, sys.stdout)
+        return
+    with whole_file(output, force=force) as partial, partial.open("w", encoding="utf-8") as file:
+        yield file
 
 
 def _wanted(archive: Archive, names: list[str]) -> list[FinishedGame]:
