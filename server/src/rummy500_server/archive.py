@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rummy500_server.creation import Creation
 from rummy500_server.database_lock import is_in_use
-from rummy500_server.games import GAME, FinishedGame, game_key, record_of_key
+from rummy500_server.games import GAME, RECORD, FinishedGame
 from rummy500_server.journal import JournalError, read_document
 from rummy500_server.journal_file import JournalUnusable, has_rest, sentence_of, verify_ours
 from rummy500_server.lobby import BROKEN_TABLE, OPEN_TABLE, TABLE
@@ -92,7 +92,8 @@ class Archive:
         return None if found is None else read_document(TABLE, table, found, Creation.from_json)
 
     def game(self, record: str) -> FinishedGame | None:
-        found = self._document(GAME, game_key(record))
+        key = self._document(RECORD, record)
+        found = self._document(GAME, record if key is None else key.decode())
         return None if found is None else read_document(GAME, record, found, FinishedGame.from_json)
 
     def match(self, name: str) -> MatchDocument | None:
@@ -100,8 +101,9 @@ class Archive:
         return None if found is None else read_document(MATCH, name, found, MatchDocument.from_json)
 
     def records(self) -> list[str]:
-        """The names of all games that are over."""
-        return list(map(record_of_key, self._keys(GAME)))
+        """The names of all games that are over, those of a match in its order."""
+        keys = {key.decode(): record for record, key in self._documents(RECORD)}
+        return [keys.get(key, key) for key in self._keys(GAME)]
 
     def table_names(self) -> list[str]:
         return self._keys(TABLE)
@@ -112,6 +114,9 @@ class Archive:
     def _document(self, kind: str, key: str) -> bytes | None:
         row = self._connection.execute("SELECT value FROM documents WHERE kind = ? AND key = ?", (kind, key)).fetchone()
         return None if row is None else bytes(row[0])
+
+    def _documents(self, kind: str) -> Iterator[tuple[str, bytes]]:
+        return self._connection.execute("SELECT key, value FROM documents WHERE kind = ?", (kind,))
 
     def _keys(self, kind: str) -> list[str]:
         rows = self._connection.execute("SELECT key FROM documents WHERE kind = ? ORDER BY key", (kind,))
@@ -126,9 +131,9 @@ class Archive:
         }
         found: list[str] = []
         for kind, read in readers.items():
-            for key, text in self._connection.execute("SELECT key, value FROM documents WHERE kind = ?", (kind,)):
+            for key, text in self._documents(kind):
                 try:
-                    read_document(kind, key, bytes(text), read)
+                    read_document(kind, key, text, read)
                 except JournalError as error:
                     found.append(str(error))
         return found

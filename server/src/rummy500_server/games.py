@@ -29,8 +29,9 @@ from rummy500_server.status import Failure, Reason
 from rummy500_server.table import Table
 from rummy500_server.translate.events import result_into
 
-GAME = "game"
-"""Kind of document: a game that is over."""
+GAME, RECORD = "game", "record"
+"""Kinds of documents: a game that is over, by its record, those of a match in the order of deals and seatings; and for a
+match's the key of that by its record."""
 STEP = 100
 """Games of a match that are read at a time."""
 _SAYS_NOTHING = frozenset({Termination.SERVER_FAULT, Termination.CANCELLED})
@@ -63,6 +64,11 @@ class FinishedGame:
     commitment: str = ""
     """What its packs follow from, and the commitment to it, in hexadecimal; empty for no fair deal."""
 
+    @property
+    def key(self) -> str:
+        """Of its document."""
+        return f"{self.match}.{self.deal:010d}.{self.seating:06d}" if self.match else self.record
+
     def to_json(self) -> bytes:
         values = asdict(self)
         values["result"]["termination"] = self.result.termination.name
@@ -94,18 +100,11 @@ def record_name(match: str, game: PlannedGame) -> str:
     return f"{match}.{seed_for(game.seed, 'record', match, game.seating).hex()[:20]}"
 
 
-def game_key(record: str) -> str:
-    """The key of a game's document: of a match's games in the order of deals and seatings."""
-    match, *place = record.rsplit(".", 2)
-    if len(place) == 2 and all(number.isascii() and number.isdecimal() for number in place):
-        return f"{match}.{place[0]:0>10}.{place[1]:0>6}"
-    return record
-
-
-def record_of_key(key: str) -> str:
-    """What `game_key` answered this for."""
-    match, *place = key.rsplit(".", 2)
-    return ".".join((match, *(str(int(number)) for number in place)))
+async def find_game(journal: Journal, record: str) -> FinishedGame | None:
+    """Raises JournalError when it is damaged."""
+    key = await journal.get(RECORD, record)
+    text = await journal.get(GAME, record if key is None else key.decode())
+    return None if text is None else read_document(GAME, record, text, FinishedGame.from_json)
 
 
 class Games:
@@ -126,7 +125,8 @@ class Games:
         self._ending[keeper.table.name] = game
         listed_at = newest_first(game.finished_ms, game.record)
         listed_for = keeper.table.creation.listed_for
-        return (Put(GAME, game_key(game.record), game.to_json(), listed_at=listed_at, listed_for=listed_for),)
+        kept = Put(GAME, game.key, game.to_json(), listed_at=listed_at, listed_for=listed_for)
+        return (kept, Put(RECORD, game.record, game.key.encode())) if game.match else (kept,)
 
     def _finished(self, keeper: Keeper) -> None:
         game = self._ending.pop(keeper.table.name, None)
@@ -137,8 +137,7 @@ class Games:
     # --- finding; what is damaged raises JournalError
 
     async def named(self, record: str) -> FinishedGame | None:
-        text = await self._journal.get(GAME, game_key(record))
-        game = None if text is None else read_document(GAME, record, text, FinishedGame.from_json)
+        game = await find_game(self._journal, record)
         return game if game is not None and game.record == record else None
 
     async def of_table(self, table: str) -> FinishedGame | None:
@@ -155,12 +154,12 @@ class Games:
         while page := await self.page_of_match(match, after=after, most=STEP):
             for game in page:
                 yield game
-            after = page[-1].record
+            after = page[-1].key
 
     async def page_of_match(self, match: str, *, after: str, most: int) -> list[FinishedGame]:
-        """Those behind the record `after` (empty: from the first), at most so many."""
+        """Those behind the key `after` (empty: from the first), at most so many."""
         first = f"{match}."
-        rows = await self._journal.documents(GAME, after=game_key(after) or first, most=most)
+        rows = await self._journal.documents(GAME, after=after or first, most=most)
         return [read_document(GAME, key, text, FinishedGame.from_json) for key, text in rows if key.startswith(first)]
 
     async def newest(self, reader: str | None, *, before: str, most: int) -> list[tuple[str, FinishedGame]]:

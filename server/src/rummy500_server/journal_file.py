@@ -52,6 +52,8 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "UPDATE documents SET listed_at = (SELECT printf('%013d.%s', ms, key) FROM played WHERE key = documents.key),"
         " listed_for = (SELECT made.listed_for FROM played JOIN made ON made.name = played.name"
         " WHERE played.key = documents.key) WHERE kind = 'game'",
+        "INSERT INTO documents (kind, key, value) SELECT 'record', key,"
+        " CAST(printf('%s.%010d.%06d', match, deal, seating) AS BLOB) FROM played WHERE match <> ''",
         "UPDATE documents SET key = (SELECT printf('%s.%010d.%06d', match, deal, seating) FROM played"
         " WHERE key = documents.key) WHERE kind = 'game' AND key IN (SELECT key FROM played WHERE match <> '')",
         "DROP TABLE made",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rummy500_server.creation import Creation
-from rummy500_server.games import GAME, FinishedGame, game_key
+from rummy500_server.games import GAME, RECORD, FinishedGame, find_game
 from rummy500_server.journal import Drop, Erase, Journal, Write
 from rummy500_server.lobby import BROKEN_TABLE, ENDED_TABLE, OPEN_TABLE, TABLE
 from rummy500_server.match_document import MatchDocument
@@ -72,27 +72,29 @@ class Retention:
             after = page[-1][0]
             found = [Creation.from_json(text) for _, text in page]
             old = [each for each in found if each.created_ms < before_ms and each.match not in matches]
-            gone = [each for each in old if await self._was_over(each, before_ms)]
+            games = [(each, await find_game(self._journal, each.record or each.name)) for each in old]
+            gone = [(each, game) for each, game in games if await self._was_over(each, game, before_ms)]
             pruned.tables += len(gone)
             if gone and not dry_run:
                 writes: list[Write] = []
-                for each in gone:
-                    writes += _forgotten(each)
+                for each, game in gone:
+                    writes += _forgotten(each, game)
                 await self._journal.commit(*writes)
-                for each in gone:
+                for each, _ in gone:
                     for tell in self.when_table_gone:
                         tell(each)
             await asyncio.sleep(BETWEEN_STEPS)
 
-    async def _was_over(self, creation: Creation, before_ms: float) -> bool:
+    async def _was_over(self, creation: Creation, game: FinishedGame | None, before_ms: float) -> bool:
         """A table whose game never began is as old as it is."""
         if await self._journal.get(OPEN_TABLE, creation.name) is not None:
             return False
-        game = await self._journal.get(GAME, game_key(creation.record or creation.name))
-        return game is None or FinishedGame.from_json(game).finished_ms < before_ms
+        return game is None or game.finished_ms < before_ms
 
 
-def _forgotten(creation: Creation) -> tuple[Write, ...]:
-    name = creation.name
-    kinds = (ENDED_TABLE, BROKEN_TABLE, TABLE)
-    return (Erase(name), Drop(GAME, game_key(creation.record or name)), *(Drop(kind, name) for kind in kinds))
+def _forgotten(creation: Creation, game: FinishedGame | None) -> tuple[Write, ...]:
+    """The game is another table's when it was played again after this one was broken off."""
+    name, writes = creation.name, list[Write]()
+    if game is not None and game.table == name:
+        writes += (Drop(GAME, game.key), Drop(RECORD, game.record))
+    return (Erase(name), *writes, *(Drop(kind, name) for kind in (ENDED_TABLE, BROKEN_TABLE, TABLE)))

@@ -143,7 +143,7 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         elif match is not None:
             of = f"games of {match.name}"
             games = await self._games.page_of_match(match.name, after=read_token(request.page_token, of), most=size + 1)
-            token = write_token(games[size - 1].record, of) if len(games) > size else ""
+            token = write_token(games[size - 1].key, of) if len(games) > size else ""
         else:
             before = read_token(request.page_token, "games")
             found = await self._games.newest(principal.reader, before=before, most=size + 1)
