@@ -30,8 +30,8 @@ from rummy500_server.table import Table
 from rummy500_server.translate.events import result_into
 
 GAME, RECORD = "game", "record"
-"""Kinds of documents: a game that is over, by its record, those of a match in the order of deals and seatings; and for a
-match's the key of that by its record."""
+"""Kinds of documents: a game that is over, by its record, those of a match in the order of deals and seatings; and for
+a match's the key of that by its record."""
 STEP = 100
 """Games of a match that are read at a time."""
 _SAYS_NOTHING = frozenset({Termination.SERVER_FAULT, Termination.CANCELLED})
