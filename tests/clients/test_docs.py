@@ -13,7 +13,7 @@ from tests.clients.running import REPOSITORY, rummy500, terminal
 
 from rummy500_client.examples import mybot
 
-PAGES = ("README.md", "docs/play.md", "docs/write-a-bot.md")
+PAGES = ("README.md", "docs/play.md", "docs/write-a-bot.md", "docs/run-a-match.md")
 BOT = Path(mybot.__file__).read_text(encoding="utf-8")
 OTHER_BOT = f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -m rummy500_client bot run mybot.py:MyBot\n"
 
@@ -43,6 +43,15 @@ def test_every_command_that_is_shown_works(page: str, server: str, state: Path) 
         bot.wait_for("mybot: connected")
         for line in commands_of(page):
             run(line.replace("localhost:50500", server), server, state)
+
+
+def test_the_match_file_that_is_shown_can_be_played(server: str, state: Path) -> None:
+    (state / "mybot.py").write_text(BOT, encoding="utf-8")
+    (shown,) = re.findall(r"^```toml\n(.+?)^```$", text_of("docs/run-a-match.md"), re.MULTILINE | re.DOTALL)
+    (state / "cup.toml").write_text(shown, encoding="utf-8")
+    planned = rummy500("match", "run", "cup.toml", "--dry-run", "--server", server, state=state)
+    assert planned.returncode == 0, planned.stderr
+    assert planned.stdout.startswith("500 deals, each in 4 seatings: 2000 rounds\ngauntlet: 3 bots, 2 at a table\n")
 
 
 def run(line: str, server: str, state: Path) -> None:
