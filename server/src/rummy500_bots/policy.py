@@ -83,7 +83,7 @@ class Policy:
         for points, index in priced[:WEIGHED]:
             action = plays[index]
             left = without(hand, used_cards(action))
-            value = points + self.judge.laid(round, seat, left)[0]
+            value = float(points + self.judge.laid(round, seat, left)[0])
             if value > most:
                 best, most = action, value
         return best
