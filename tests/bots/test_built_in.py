@@ -23,6 +23,7 @@ from rummy500_engine.view import seat_view
 CATALOG = Catalog()
 LONG = os.environ.get("RUMMY500_LONG") == "1"
 ROUNDS = 1_000 if LONG else 30
+QUICK = sorted(name for name, kind in kinds().items() if not kind.thinks)
 
 
 def rules_for(players: int, variants: tuple[str, ...] = (), **options: object) -> Rules:
@@ -31,7 +32,7 @@ def rules_for(players: int, variants: tuple[str, ...] = (), **options: object) -
     return CATALOG.rules("", variants, options, players=players)
 
 
-@pytest.mark.parametrize("name", sorted(kinds()))
+@pytest.mark.parametrize("name", QUICK)
 @pytest.mark.parametrize("players", range(2, 9))
 def test_every_bot_plays_rounds_of_every_size_to_their_end(name: str, players: int) -> None:
     rules = rules_for(players)
@@ -78,7 +79,7 @@ def test_bots_play_with_any_variant(variant: str) -> None:
         assert game.rounds_played == 1
 
 
-@pytest.mark.parametrize("name", sorted(kinds()))
+@pytest.mark.parametrize("name", QUICK)
 def test_the_same_seed_plays_the_same_round(name: str) -> None:
     def play() -> list[str]:
         said: list[str] = []
@@ -203,8 +204,8 @@ def test_easy_declines_the_pile_when_the_stock_is_empty() -> None:
 @pytest.mark.parametrize(
     ("spec", "sentence"),
     [
-        ("grandmaster", "there is no built-in bot 'grandmaster'; there are easy, normal, random"),
-        ("", "there is no built-in bot ''; there are easy, normal, random"),
+        ("grandmaster", "there is no built-in bot 'grandmaster'; there are easy, expert, normal, random"),
+        ("", "there is no built-in bot ''; there are easy, expert, normal, random"),
         ("easy,level=3", "the bot easy has no setting 'level'; it has none"),
         ("random,luck=1", "the bot random has no setting 'luck'; it has seed"),
         ("random,seed=-1", "the setting seed of the bot random is '-1'"),

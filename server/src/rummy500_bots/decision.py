@@ -30,9 +30,25 @@ class Decision:
         return self.view.legal
 
 
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What a bot would do, and why, in one sentence."""
+
+    actions: tuple[Action, ...]
+    sentence: str
+
+
 class Bot(Protocol):
     """Plays one seat of one game, from its first decision to its last."""
 
     def act(self, decision: Decision) -> Action | Sequence[Action]:
         """One action, or several in order: they are applied until one is refused or something new is revealed."""
+        ...
+
+
+class Adviser(Bot, Protocol):
+    """A bot that can say why."""
+
+    def advise(self, decision: Decision) -> Advice:
+        """What `act` would answer, with the reason."""
         ...

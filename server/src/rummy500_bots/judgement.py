@@ -8,37 +8,15 @@ counts are on masks and cost microseconds, for rollouts ask for them thousands o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rummy500_bots.covers import covers_of
+from rummy500_bots.styles import Style
 from rummy500_bots.trios import trios_of
 from rummy500_engine.cards import DISTINCT, JOKER, JOKER_BIT, NATURALS, Card, Mask, cards_of, hand_of, less
 from rummy500_engine.finish import reachable
 from rummy500_engine.round import Round
 from rummy500_engine.rules import Rules
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """How a player weighs things."""
-
-    chance: float = 0.7
-    """Of an unseen card that is drawn by somebody: the part that comes to this hand."""
-    pile_chance: float = 1.0
-    """Of a card in the pile, in parts of the chance of an unseen one."""
-    known_chance: float = 0.3
-    """Of a card known to be in another hand, in parts of the chance of an unseen one."""
-    turns: float = 1.3
-    """Turns that a player needs for each card of its hand before the round ends."""
-    lone: float = 0.5
-    """What a card without a partner may become, in parts of what its live neighbours would make of it."""
-    denial: float = 0.25
-    """What a card taken from the pile is worth because no other player has it, in parts of its points."""
-    draw: float = 6.0
-    """What the unknown card of the stock is worth, in points."""
-    danger: float = 1.2
-    """What a discard gives away, in parts of the points that others would make of it."""
 
 
 class Prospect(NamedTuple):
@@ -176,6 +154,13 @@ class Judge:
             misses[one] *= miss
             misses[other] *= miss
         return Loose(misses, pairs)
+
+    def prospects(self, round: Round, seat: int) -> float:
+        """What the hand is expected to add to the score as it stands, with all of its cards held."""
+        hand = round.hands[seat]
+        points, left = self.laid(round, seat, hand)
+        held = sum([self.rules.held_points[card] for card in cards_of(hand)])
+        return points + self.worth(left, self.prospect(round, seat)) + held
 
     # --- what a discard gives away
 

@@ -21,13 +21,13 @@ class RandomBot:
 
     def act(self, decision: Decision) -> Action:
         legal = decision.legal
-        place = _place(decision.view)
+        place = place_of(decision.view)
         self._repeats = self._repeats + 1 if place == self._place else 0
         self._place = place
         return legal[_mixed(_mixed(self._seed ^ place) + self._repeats) * len(legal) >> 64]
 
 
-def _place(view: View) -> int:
+def place_of(view: View) -> int:
     """Where the game stands: another number for each decision of a seat, but for an action that changes no count."""
     place = view.round << 40 | view.turns_played << 20 | len(view.melds) << 10 | len(view.hand)
     return place << 1 | (view.phase is Phase.POLL)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from rummy500_bots.decision import Bot
 from rummy500_bots.easy import EasyBot
-from rummy500_bots.judgement import Style
+from rummy500_bots.expert import DEFAULT_TIME_MS, Effort, ExpertBot
 from rummy500_bots.normal import NormalBot
 from rummy500_bots.random_play import RandomBot
+from rummy500_bots.styles import EXPERT, FAIR, STYLES, styled
 
 SEEDS = 1 << 64
 
@@ -20,27 +21,40 @@ class BotRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class BotSetting:
-    """A whole number between `low` and `high` that a bot may be given."""
+    """What a bot may be given: a whole number between `low` and `high`, or one of `words`."""
 
     name: str
     sentence: str
-    low: int
-    high: int
+    low: int = 0
+    high: int = 0
+    words: tuple[str, ...] = ()
+
+    def allows(self, value: str) -> bool:
+        if self.words:
+            return value in self.words
+        return value.isascii() and value.isdecimal() and self.low <= int(value) <= self.high
+
+    @property
+    def allowed(self) -> str:
+        """What it takes, in words."""
+        return ", ".join(self.words) if self.words else f"a whole number from {self.low} to {self.high}"
 
 
-Maker = Callable[[int, Mapping[str, int]], Bot]
+Maker = Callable[[int, Mapping[str, str]], Bot]
 """Makes a bot from its seed and its settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class BotKind:
-    """A built-in bot. `deterministic`: its seed makes no difference."""
+    """A built-in bot. `deterministic`: its seed makes no difference. `thinks`: it takes so long over a decision that
+    nobody else should have to wait for it."""
 
     name: str
     sentence: str
     make: Maker
     deterministic: bool
     settings: tuple[BotSetting, ...] = ()
+    thinks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +79,28 @@ class BotSpec:
         return ",".join((self.name, *(f"{name}={value}" for name, value in self.settings)))
 
 
-def _random(seed: int, settings: Mapping[str, int]) -> Bot:
-    return RandomBot(settings.get("seed", seed))
+def _random(seed: int, settings: Mapping[str, str]) -> Bot:
+    return RandomBot(int(settings.get("seed", seed)))
 
 
-def _easy(seed: int, settings: Mapping[str, int]) -> Bot:
+def _easy(seed: int, settings: Mapping[str, str]) -> Bot:
     return EasyBot()
 
 
-def _normal(seed: int, settings: Mapping[str, int]) -> Bot:
-    return NormalBot(Style())
+def _normal(seed: int, settings: Mapping[str, str]) -> Bot:
+    return NormalBot(styled(FAIR, settings.get("style", BALANCED)))
 
 
+def _expert(seed: int, settings: Mapping[str, str]) -> Bot:
+    samples = int(settings.get("samples", 0))
+    time_ms = int(settings["time_ms"]) if "time_ms" in settings else 0 if samples else DEFAULT_TIME_MS
+    style = styled(EXPERT, settings.get("style", BALANCED))
+    return ExpertBot(int(settings.get("seed", seed)), style, Effort(time_ms, samples))
+
+
+BALANCED = "balanced"
+_SEED = BotSetting("seed", "What its choices follow from, in every game the same.", 0, SEEDS - 1)
+_STYLE = BotSetting("style", "How it weighs things.", words=tuple(STYLES))
 _KINDS = (
     BotKind(
         "easy",
@@ -85,17 +109,31 @@ _KINDS = (
         deterministic=True,
     ),
     BotKind(
+        "expert",
+        "Counts cards, plays whole turns as one plan, and looks ahead where it is in doubt.",
+        _expert,
+        deterministic=False,
+        settings=(
+            BotSetting("time_ms", f"Milliseconds for a decision; {DEFAULT_TIME_MS} if nothing is said.", 1, 60_000),
+            BotSetting("samples", "Guesses to look ahead on: with them alone its play can be repeated.", 1, 100_000),
+            _SEED,
+            _STYLE,
+        ),
+        thinks=True,
+    ),
+    BotKind(
         "normal",
         "Takes useful cards from the pile, lays what it can, and throws what others can least use.",
         _normal,
         deterministic=True,
+        settings=(_STYLE,),
     ),
     BotKind(
         "random",
         "Takes any legal action, each with the same chance.",
         _random,
         deterministic=False,
-        settings=(BotSetting("seed", "What its choices follow from, in every game the same.", 0, SEEDS - 1),),
+        settings=(_SEED,),
     ),
 )
 
@@ -116,9 +154,9 @@ def built_in(spec: str | BotSpec, *, seed: int) -> Bot:
     return kind.make(seed % SEEDS, _settings(kind, spec))
 
 
-def _settings(kind: BotKind, spec: BotSpec) -> dict[str, int]:
+def _settings(kind: BotKind, spec: BotSpec) -> dict[str, str]:
     allowed = {setting.name: setting for setting in kind.settings}
-    given: dict[str, int] = {}
+    given: dict[str, str] = {}
     for name, value in spec.settings:
         setting = allowed.get(name)
         if setting is None:
@@ -126,10 +164,7 @@ def _settings(kind: BotKind, spec: BotSpec) -> dict[str, int]:
             raise BotRefused(f"the bot {kind.name} has no setting {name!r}; {there}")
         if name in given:
             raise BotRefused(f"the setting {name} of the bot {kind.name} is given twice")
-        if not (value.isascii() and value.isdecimal() and setting.low <= int(value) <= setting.high):
-            raise BotRefused(
-                f"the setting {name} of the bot {kind.name} is {value!r}; "
-                f"it takes a whole number from {setting.low} to {setting.high}"
-            )
-        given[name] = int(value)
+        if not setting.allows(value):
+            raise BotRefused(f"the setting {name} of the bot {kind.name} is {value!r}; it takes {setting.allowed}")
+        given[name] = value
     return given
