@@ -405,23 +405,24 @@ class MeldCatalogue:
 
     def meld(self, number: int, shape: Shape, seat: int) -> Meld:
         placed = shape.places(seat, self.corner)
-        return self._laid(number, shape.kind, seat, placed=placed, opening=len(placed), start=shape.start)
+        return self.on_table(number, shape.kind, seat, placed=placed, opening=len(placed), start=shape.start)
 
     def extended(self, meld: Meld, *, card: Card, face: Card, seat: int, end: End | None) -> Meld:
         """The meld with a card laid off on it; the face must fit that end."""
         low = end is _LOW and rank_of(face) == ACE
         start = (meld.start - 1) % 13 if end is _LOW else meld.start
         placed = (*meld.placed, Placed(card, face, seat, low))
-        return self._laid(meld.id, meld.kind, meld.opener, placed=placed, opening=meld.opening, start=start)
+        return self.on_table(meld.id, meld.kind, meld.opener, placed=placed, opening=meld.opening, start=start)
 
     def replaced(self, meld: Meld, *, index: int, placed: Placed) -> Meld:
         """The meld with another card in one place that stands for the same face (an exchange)."""
         cards = (*meld.placed[:index], placed, *meld.placed[index + 1 :])
-        return self._laid(meld.id, meld.kind, meld.opener, placed=cards, opening=meld.opening, start=meld.start)
+        return self.on_table(meld.id, meld.kind, meld.opener, placed=cards, opening=meld.opening, start=meld.start)
 
-    def _laid(
+    def on_table(
         self, number: int, kind: Kind, opener: int, *, placed: tuple[Placed, ...], opening: int, start: int
     ) -> Meld:
+        """A meld as it lies: its cards in the order laid, and what it takes next."""
         length = len(placed)
         if kind is _SET:
             return Meld(number, kind, opener, placed, opening, start, length, self._set_fits(placed), None, None)
