@@ -44,7 +44,7 @@ def findings(examination: Examination, bot: str, *names: str, clock: float = 10.
     [
         ("Slow", 0.4, {"start": "ok", "game": "fail came too late", "deadline": "fail took longer than 0.4 s"}),
         ("Illegal", 10.0, {"game": "fail WRONG_PHASE", "draw": "skip", "legal": "fail WRONG_PHASE"}),
-        ("Crashing", 10.0, {"draw": "ok", "meld": "fail no idea how to meld", "discard": "ok"}),
+        ("Crashing", 10.0, {"draw": "ok", "meld": "fail no idea how to meld"}),
         ("Silent", 0.3, {"start": "ok", "game": "fail TIMEOUT", "batch": "skip"}),
         ("Leaking", 10.0, {"draw": "ok", "own-business": "fail MatchService/ListGames"}),
         ("Chatty", 10.0, {"draw": "ok", "stdout": "warn 'thinking'", "stderr": "warn for each decision"}),

@@ -27,7 +27,7 @@ _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.max_receive_message_length", 1 << 20),
     ("grpc.initial_reconnect_backoff_ms", 200),
-    ("grpc.min_reconnect_backoff_ms", 200),
+    ("grpc.min_reconnect_backoff_ms", 5_000),  # how long one attempt may take: far away, with TLS, or on a busy machine
     ("grpc.max_reconnect_backoff_ms", 5_000),
     ("grpc.enable_http_proxy", 0),
 ]

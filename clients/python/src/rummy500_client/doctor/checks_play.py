@@ -6,7 +6,7 @@ from collections import Counter
 from functools import partial
 
 from rummy500.v1.rules_pb2 import Preset
-from rummy500.v1.rules_service_pb2 import ListPresetsRequest, ResolveRulesRequest
+from rummy500.v1.rules_service_pb2 import ResolveRulesRequest
 from rummy500_client.doctor.check import Check
 from rummy500_client.doctor.examination import Examination, choice, verify_played
 from rummy500_client.doctor.finding import Finding, ok, skip, warn
@@ -76,7 +76,6 @@ def check_many_tables(examination: Examination) -> Finding:
 
 def play_checks(examination: Examination) -> list[Check]:
     """With one for each preset that the server has."""
-    presets = examination.owner.ask(examination.owner.rules.ListPresets, ListPresetsRequest(page_size=100)).presets
     return [
         Check(GAME, "plays a game to its end", check_game),
         *(Check(case.name, case.what, partial(_check_case, case), needs=GAME) for case in CASES),
@@ -87,7 +86,7 @@ def play_checks(examination: Examination) -> list[Check]:
                 partial(_check_preset, preset),
                 needs=GAME,
             )
-            for preset in presets
+            for preset in examination.presets
         ),
         Check("eight-seats", "plays at a table of eight", check_seats, needs=GAME),
         Check("many-tables", f"plays {MANY} games at once", check_many_tables, needs=GAME),

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from rummy500.v1.play_service_pb2 import DecisionRefused, GameOver
 from rummy500.v1.result_pb2 import TERMINATION_NORMAL, TERMINATION_ROUND_LIMIT
-from rummy500.v1.rules_pb2 import RulesChoice
+from rummy500.v1.rules_pb2 import Preset, RulesChoice
+from rummy500.v1.rules_service_pb2 import ListPresetsRequest
 from rummy500.v1.table_pb2 import BuiltinBot, ClockSettings
 from rummy500.v1.table_service_pb2 import AddBotRequest, CloseTableRequest, CreateTableRequest, StartTableRequest
 from rummy500_client.connection import Connection, new_secret
@@ -80,6 +81,8 @@ class Examination:
         self._server = contextlib.ExitStack()
         self._owner: Connection | None = None
         self._environment: dict[str, str] = {}
+        self.presets: Sequence[Preset] = ()
+        """What the server has."""
         self._directory = Path(tempfile.mkdtemp(prefix="rummy500-doctor-"))
 
     def __enter__(self) -> Examination:
@@ -115,6 +118,9 @@ class Examination:
     def start_server(self) -> None:
         address = self._server.enter_context(private_server(database=str(self._directory / "games.db")))
         self._owner = self._server.enter_context(Connection(address, token=new_secret()))
+        # On a busy machine a connection takes its time.
+        listing = ListPresetsRequest(page_size=100)
+        self.presets = self._owner.ask(self._owner.rules.ListPresets, listing, waits=True).presets
         self._environment = environment_of(self._owner)
         self.desk.upstream = address
 
