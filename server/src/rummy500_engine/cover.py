@@ -251,7 +251,7 @@ def _counts(numbers: Sequence[int]) -> Counts:
     return numbers[0], numbers[1], numbers[2], numbers[3]
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 12)
 def _set_counts(
     held: Counts, owed: Counts, jokers: int, room: tuple[tuple[int, ...], ...], identical: bool, largest: int | None
 ) -> tuple[ToSets, ...]:

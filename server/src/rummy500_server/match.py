@@ -15,6 +15,7 @@ from rummy500_arena.statistics import MatchStatistics
 from rummy500_server.attendance import Attendance
 from rummy500_server.connected import Connected
 from rummy500_server.creation import Creation
+from rummy500_server.dense import Dense
 from rummy500_server.efforts import Efforts
 from rummy500_server.games import FinishedGame, record_name
 from rummy500_server.keeper import Keeper
@@ -52,7 +53,7 @@ class Match:
         self.efforts = Efforts(self.plan)
         self._lobby, self._connected = lobby, connected
         self._may_begin_games, self._keep = may_begin_games, keep
-        self._done: set[int] = set()
+        self._done = Dense()
         self._open: dict[int, Keeper] = {}
         self._next = 0
         self._roster = Roster(document, connected, look=self._pump)

@@ -34,7 +34,7 @@ MOST_CARDS = 64
 LONGEST_NAME = 64
 LONGEST_TEXT = 1_024
 
-text_of = lru_cache(maxsize=1 << 16)(write_action)
+text_of = lru_cache(maxsize=1 << 12)(write_action)
 """The line of notation of an action; most actions come again and again."""
 
 
