@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.server.at_table import OWNER, Client, refused
+from tests.server.at_table import OWNER, Client, refused, secret_of
 from tests.server.running import bearer, channel_to, server_process
 from tests.server.test_play_stream import seat as seat_bot
 from tests.server.test_play_stream import stream
@@ -258,3 +258,47 @@ async def test_a_killed_server_goes_on_with_the_bot_in_the_place_of_a_late_playe
     assert shown.seats[0].stand_in == "easy"
     assert before.clock.bank_ms[0] == 0
     assert (events[-1][1], events[-1][2].seat) == ("seat_returned", 0)
+
+
+async def test_a_restart_in_the_middle_of_a_bank_charges_nothing_of_the_open_decision(tmp_path: Path) -> None:
+    database = str(tmp_path / "games.db")
+    async with timed_tables(database=database) as tables:
+        table = await tables.playing(bank_ms=60_000)
+        await tables.later(table, 40)
+        before = await tables.clock(table)
+    async with timed_tables(database=database) as tables:
+        after = await tables.clock(table)
+        await tables.turn(table, "anna", seconds=25)
+        charged = await tables.clock(table)
+    assert (before.time_left_ms, after.time_left_ms) == (30_000, 70_000)
+    assert list(after.bank_ms) == [60_000, 60_000]
+    assert list(charged.bank_ms) == [30_000, 60_000]
+
+
+@pytest.mark.parametrize("ended", ["left", "closed"])
+async def test_a_game_that_ended_under_a_stand_in_stays_so_when_the_server_is_killed(
+    tmp_path: Path, ended: str
+) -> None:
+    database, clock = tmp_path / "games.db", ClockSettings(decision_ms=50, when_late=WHEN_LATE_BOT)
+    async with server_process(database) as server, channel_to(server.address) as channel:
+        client = Client.on(channel)
+        table = await client.playing("anna", "ben", clock=clock)
+        async with client.watch(table, after_sequence=0) as watching:
+            await watching.until("seat_taken_over")
+        if ended == "left":
+            leave = table_service_pb2.LeaveTableRequest(table=table)
+            told = (await client.tables.LeaveTable(leave, metadata=bearer(secret_of("anna")))).table
+        else:
+            close = table_service_pb2.CloseTableRequest(table=table)
+            told = (await client.tables.CloseTable(close, metadata=bearer(OWNER))).table
+        server.signal(signal.SIGKILL)
+        await server.ended()
+    async with server_process(database) as server, channel_to(server.address) as channel:
+        client = Client.on(channel)
+        shown = (await client.tables.GetTable(table_service_pb2.GetTableRequest(table=table))).table
+        with refused("GAME_OVER"):
+            await client.act(table, "ben", "draw")
+    assert (shown.result, shown.sequence) == (told.result, told.sequence)
+    assert shown.result.termination == (
+        result_pb2.TERMINATION_DISCONNECT if ended == "left" else result_pb2.TERMINATION_CANCELLED
+    )
