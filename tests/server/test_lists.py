@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from rummy500_arena.verification import records_in
 from rummy500_server import listing
 from rummy500_server.app import App
 from rummy500_server.journal import Put
+from rummy500_server.retention import Retention
 
 ONE_ROUND = rules_pb2.RulesChoice(options=[rules_pb2.Option(name="max_rounds", value="1")])
 STRANGER = bearer("the-token-of-a-stranger")
@@ -199,6 +201,31 @@ async def test_a_table_that_can_be_read_no_more_does_not_hide_the_others(damaged
         await app.journal.commit(Put("ended_table", made[1], damaged, listed_at=middle.at))
 
         assert await table_names(client) == made[::-1]
+
+
+async def test_a_game_that_can_be_read_no_more_does_not_hide_the_others_and_says_so_itself() -> None:
+    async with server() as (app, client):
+        second, first, third = [await played(client) for _ in range(3)]
+        (_, middle, _) = await app.journal.listed("game", reader=None, most=3)
+        await app.journal.commit(Put("game", first, b"{", listed_at=middle.at))
+
+        assert await record_names(client, 1) == [third, second]
+        with refused("TABLE_BROKEN") as said:
+            await records(client.matches, record=first)
+        assert said.sentence == f"the database is damaged, game '{first}' cannot be read: restore a backup"
+
+
+async def test_a_table_whose_document_is_damaged_says_so_and_is_kept() -> None:
+    async with server() as (app, client):
+        tables = [await played(client) for _ in range(2)]
+        app.lobby.forget(await app.lobby.creation(tables[0]))
+        await app.journal.put("table", tables[0], b"{")
+
+        with refused("TABLE_BROKEN"):
+            await client.tables.GetTable(tables_pb.GetTableRequest(table=tables[0]))
+        pruned = await Retention(app.journal, now=lambda: time.time() + 1_000).sweep(1)
+        assert pruned.tables == 1
+        assert await app.journal.get("table", tables[0]) == b"{"
 
 
 async def test_a_token_of_another_list_is_refused() -> None:

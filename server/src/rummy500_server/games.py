@@ -21,7 +21,7 @@ from rummy500_engine.fair import THE_TABLE
 from rummy500_engine.shuffle import seed_for
 from rummy500_server.creation import Creation
 from rummy500_server.entries import Acted, Clocked, Forfeited, Returned, TakenOver
-from rummy500_server.journal import Journal, Put, Write, newest_first, read_document
+from rummy500_server.journal import Journal, Put, Write, newest_first, read_document, readable
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import TABLE, Lobby
 from rummy500_server.results import GameResult, Termination
@@ -101,7 +101,7 @@ def record_name(match: str, game: PlannedGame) -> str:
 
 
 async def find_game(journal: Journal, record: str) -> FinishedGame | None:
-    """Raises JournalError when it is damaged."""
+    """Raises DamagedDocument."""
     key = await journal.get(RECORD, record)
     text = await journal.get(GAME, record if key is None else key.decode())
     return None if text is None else read_document(GAME, record, text, FinishedGame.from_json)
@@ -134,7 +134,7 @@ class Games:
             for tell in self.after_finished:
                 tell(game)
 
-    # --- finding; what is damaged raises JournalError
+    # --- finding; what is damaged raises DamagedDocument, but does not hide the others from a list of all
 
     async def named(self, record: str) -> FinishedGame | None:
         game = await find_game(self._journal, record)
@@ -162,10 +162,11 @@ class Games:
         rows = await self._journal.documents(GAME, after=after or first, most=most)
         return [read_document(GAME, key, text, FinishedGame.from_json) for key, text in rows if key.startswith(first)]
 
-    async def newest(self, reader: str | None, *, before: str, most: int) -> list[tuple[str, FinishedGame]]:
-        """Those that are listed for that reader, the newest first, with where they stand in the list."""
+    async def newest(self, reader: str | None, *, before: str, most: int) -> list[tuple[str, FinishedGame | None]]:
+        """Those that are listed for that reader, the newest first, with where they stand in the list; None: damaged."""
         rows = await self._journal.listed(GAME, reader=reader, before=before, most=most)
-        return [(row.at, read_document(GAME, row.key, row.value, FinishedGame.from_json)) for row in rows]
+        games = readable(GAME, ((row.key, row.value) for row in rows), FinishedGame.from_json)
+        return [(row.at, games.get(row.key)) for row in rows]
 
     async def record(self, game: FinishedGame, place: MatchPlace | None) -> str:
         """The record as JSON lines, made anew from the table's journal. Raises Failure when that cannot be done."""

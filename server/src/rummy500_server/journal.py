@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+import structlog
+
+log = structlog.stdlib.get_logger("rummy500")
 
 
 @dataclass(slots=True)
@@ -75,6 +79,10 @@ class JournalError(Exception):
     """Nothing of the commit was kept: the disk is full, the file damaged. The sentence is for the host."""
 
 
+class DamagedDocument(JournalError):
+    """A document that cannot be read any more; the others can."""
+
+
 class StaleWriter(JournalError):
     """The records do not continue the table: somebody else has written, or they were written before."""
 
@@ -121,16 +129,27 @@ class Journal(Protocol):
 
 
 async def read_documents(journal: Journal, kind: str, read: Callable[[bytes], Document]) -> dict[str, Document]:
-    """The documents of a kind by key, each as `read` understands it. Raises JournalError when one is damaged."""
+    """The documents of a kind by key, each as `read` understands it. Raises DamagedDocument."""
     return {key: read_document(kind, key, text, read) for key, text in await journal.documents(kind)}
 
 
 def read_document(kind: str, key: str, text: bytes, read: Callable[[bytes], Document]) -> Document:
-    """The document as `read` understands it. Raises JournalError when it is damaged."""
+    """The document as `read` understands it. Raises DamagedDocument."""
     try:
         return read(text)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise JournalError(f"the database is damaged, {kind} {key!r} cannot be read: restore a backup") from error
+        raise DamagedDocument(f"the database is damaged, {kind} {key!r} cannot be read: restore a backup") from error
+
+
+def readable(kind: str, rows: Iterable[tuple[str, bytes]], read: Callable[[bytes], Document]) -> dict[str, Document]:
+    """By key those that are not damaged; the others are logged, so that they hold up nobody."""
+    found: dict[str, Document] = {}
+    for key, text in rows:
+        try:
+            found[key] = read_document(kind, key, text, read)
+        except DamagedDocument as error:
+            log.error("document.damaged", kind=kind, key=key, sentence=str(error))
+    return found
 
 
 class MemoryJournal:

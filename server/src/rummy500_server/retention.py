@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+
+import structlog
 
 from rummy500_server.creation import Creation
 from rummy500_server.games import GAME, RECORD, FinishedGame, find_game
-from rummy500_server.journal import Drop, Erase, Journal, Write
+from rummy500_server.journal import DamagedDocument, Drop, Erase, Journal, Write, readable
 from rummy500_server.lobby import BROKEN_TABLE, ENDED_TABLE, OPEN_TABLE, TABLE
 from rummy500_server.match_document import MatchDocument
 from rummy500_server.matches import MATCH
+
+log = structlog.stdlib.get_logger("rummy500")
 
 STEP = 50
 """Documents that are looked at, and tables that are dropped, at a time."""
@@ -54,9 +58,9 @@ class Retention:
         after = ""
         while page := await self._journal.documents(MATCH, after=after, most=STEP):
             after = page[-1][0]
-            found = [MatchDocument.from_json(text) for _, text in page]
-            gone = [match.name for match in found if match.is_over and match.finished_ms < before_ms]
-            kept.update(match.name for match in found if match.name not in gone)
+            found = readable(MATCH, page, MatchDocument.from_json)
+            gone = [name for name, match in found.items() if match.is_over and match.finished_ms < before_ms]
+            kept.update(name for name, _ in page if name not in gone)
             pruned.matches += len(gone)
             if gone and not dry_run:
                 await self._journal.commit(*(Drop(MATCH, name) for name in gone))
@@ -70,10 +74,13 @@ class Retention:
         after = ""
         while page := await self._journal.documents(TABLE, after=after, most=STEP):
             after = page[-1][0]
-            found = [Creation.from_json(text) for _, text in page]
+            found = readable(TABLE, page, Creation.from_json).values()
             old = [each for each in found if each.created_ms < before_ms and each.match not in matches]
-            games = [(each, await find_game(self._journal, each.record or each.name)) for each in old]
-            gone = [(each, game) for each, game in games if await self._was_over(each, game, before_ms)]
+            gone = [
+                (each, game)
+                for each, game in await self._with_games(old)
+                if await self._was_over(each, game, before_ms)
+            ]
             pruned.tables += len(gone)
             if gone and not dry_run:
                 writes: list[Write] = []
@@ -84,6 +91,16 @@ class Retention:
                     for tell in self.when_table_gone:
                         tell(each)
             await asyncio.sleep(BETWEEN_STEPS)
+
+    async def _with_games(self, tables: Iterable[Creation]) -> list[tuple[Creation, FinishedGame | None]]:
+        """Without those whose game cannot be read: they stay."""
+        found: list[tuple[Creation, FinishedGame | None]] = []
+        for each in tables:
+            try:
+                found.append((each, await find_game(self._journal, each.record or each.name)))
+            except DamagedDocument as error:
+                log.error("document.damaged", kind=GAME, key=each.record or each.name, sentence=str(error))
+        return found
 
     async def _was_over(self, creation: Creation, game: FinishedGame | None, before_ms: float) -> bool:
         """A table whose game never began is as old as it is."""

@@ -16,7 +16,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from rummy500_engine.refusals import Refused
 from rummy500_engine.terms import RulesRefused, VariantError
-from rummy500_server.journal import JournalError
+from rummy500_server.journal import DamagedDocument, JournalError
 
 DOMAIN = "rummy500"
 DETAILS = "grpc-status-details-bin"
@@ -253,6 +253,8 @@ def rejection_of(error: Exception) -> Rejection | None:
     match error:
         case Failure():
             return _failed(error)
+        case DamagedDocument():
+            return _failed(Failure(Reason.TABLE_BROKEN, str(error)))
         case JournalError():
             return _failed(Failure(Reason.NOT_KEPT, "the database cannot be used at the moment; nothing was kept"))
         case Refused():

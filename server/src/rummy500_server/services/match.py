@@ -147,7 +147,7 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         else:
             before = read_token(request.page_token, "games")
             found = await self._games.newest(principal.reader, before=before, most=size + 1)
-            games = [game for _, game in found]
+            games = [game for _, game in found[:size] if game is not None]
             token = write_token(found[size - 1][0], "games") if len(found) > size else ""
         told = filter(self._is_told, games[:size])
         shown = [game_message(game, with_table=self._is_open(game, principal)) for game in told]
