@@ -209,7 +209,7 @@ class BrokenTable(Table):
 
 
 def keeper_of(table: Table, commits: Commits) -> Keeper:
-    return Keeper(table, commits, timer=SteppedTimer(), ceiling_ms=86_400_000)
+    return Keeper(table, commits, timer=SteppedTimer(), ceiling_ms=86_400_000, thinking=Thinking(1))
 
 
 async def broken_keeper(*breaks: Exception) -> Keeper:

@@ -111,7 +111,10 @@ class Policy:
         cards = [action.card for action in legal if isinstance(action, Discard)]
         worth = self.judge.worth_without(round.hands[seat], cards, prospect)
         danger, style = self.judge.danger, self.style
-        return [kept - style.danger * danger(round, card, prospect) for card, kept in zip(cards, worth, strict=True)]
+        return [
+            style.keep * kept - style.danger * danger(round, card, prospect)
+            for card, kept in zip(cards, worth, strict=True)
+        ]
 
     # --- calls
 

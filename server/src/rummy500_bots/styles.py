@@ -26,12 +26,14 @@ class Style:
     """What a card taken from the pile is worth because no other player has it, in parts of its points."""
     draw: float = 6.0
     """What the unknown card of the stock is worth, in points."""
+    keep: float = 1.0
+    """What the cards that stay in hand count when one is thrown, in parts of what they are worth."""
     danger: float = 1.2
     """What a discard gives away, in parts of the points that others would make of it."""
 
 
 FAIR: Final = Style()
-EXPERT: Final = Style(draw=12.0, denial=0.15, lone=1.0, danger=1.6)
+EXPERT: Final = Style(draw=14.0, denial=0.1, lone=1.0, keep=0.2)
 
 
 def styled(base: Style, name: str) -> Style:

@@ -31,6 +31,7 @@ from rummy500_server.scribe import Scribe
 from rummy500_server.status import Failure, Reason
 from rummy500_server.table import Table, TableState
 from rummy500_server.table_events import ClockReason, TableEvent, digest_of_events
+from rummy500_server.thinking import Thinking
 from rummy500_server.translate.views import ClockFace, PublicPieces
 from rummy500_server.window import Decided, PollWindow, Then
 
@@ -46,7 +47,16 @@ class Viewer(Protocol):
 
 
 class Keeper:
-    def __init__(self, table: Table, commits: Commits, *, timer: Timer, ceiling_ms: int, written: int = 0) -> None:
+    def __init__(
+        self,
+        table: Table,
+        commits: Commits,
+        *,
+        timer: Timer,
+        ceiling_ms: int,
+        thinking: Thinking,
+        written: int = 0,
+    ) -> None:
         self.table = table
         self.players = [Player() for _ in table.seats]
         self.viewers: dict[Viewer, None] = {}
@@ -61,7 +71,7 @@ class Keeper:
         """Told when the journal did not keep what was played here."""
         self.tally = commits.tally
         self._loop = asyncio.get_running_loop()
-        self.overtime, self.bots = Overtime(self, ceiling_ms), OwnBots(self)
+        self.overtime, self.bots = Overtime(self, ceiling_ms), OwnBots(self, thinking)
         limit_ms = table.creation.clock.decision_ms or ceiling_ms
         self.clock = TurnClock(limit_ms, self.overtime.time_is_over, timer)
         self.window = PollWindow(self, timer)

@@ -32,6 +32,7 @@ from rummy500_server.stalled import Stall
 from rummy500_server.status import Failure, Reason
 from rummy500_server.table import Table, TableState
 from rummy500_server.tally import Tally
+from rummy500_server.thinking import Thinking
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -81,6 +82,7 @@ class Lobby:
         self._ceiling_ms = settings.ceiling_minutes * 60_000
         self.commits = Commits(journal, tally)
         self.memory = RequestMemory(journal)
+        self._thinking = Thinking(settings.bot_processes)
         self.when_over: list[Callable[[Keeper], Sequence[Write]]] = []
         self.after_over: list[Callable[[Keeper], None]] = []
         self.after_opened: list[Callable[[Keeper], None]] = []
@@ -152,6 +154,7 @@ class Lobby:
         for keeper in self._keepers.values():
             keeper.halt()
         self.timer.stop()
+        self._thinking.close()
         with suppress(JournalError):  # the log has it, and nobody was told of what was not kept
             await self.commits.durable()
 
@@ -217,7 +220,7 @@ class Lobby:
             if name in self._unfinished:
                 await self._give_up(creation, sentence)
             raise Failure(Reason.TABLE_BROKEN, sentence) from error
-        keeper = Keeper(table, self.commits, written=len(lines), timer=self.timer, ceiling_ms=self._ceiling_ms)
+        keeper = self._keeper(table, written=len(lines))
         self._adopt(keeper)
         if name in self._stalled:
             keeper.close(Termination.SERVER_FAULT, self._stalled[name].sentence)
@@ -235,6 +238,16 @@ class Lobby:
             sentence = _broken_sentence(creation.name, stall.sentence)
             await self._give_up(creation, sentence)
             raise Failure(Reason.TABLE_BROKEN, sentence)
+
+    def _keeper(self, table: Table, *, written: int = 0) -> Keeper:
+        return Keeper(
+            table,
+            self.commits,
+            timer=self.timer,
+            ceiling_ms=self._ceiling_ms,
+            thinking=self._thinking,
+            written=written,
+        )
 
     async def _give_up(self, creation: Creation, sentence: str) -> None:
         """A table that cannot be folded has ended, for good: also when what broke it is mended later."""
@@ -355,7 +368,7 @@ class Lobby:
             digest=rules.digest,
             variants=rules.variants,
         )
-        keeper = Keeper(Table(creation, rules), self.commits, timer=self.timer, ceiling_ms=self._ceiling_ms)
+        keeper = self._keeper(Table(creation, rules))
         self._unfinished[name] = creation
         self._adopt(keeper)
         keeper.scribe.keep((Put(TABLE, name, creation.to_json()), Put(OPEN_TABLE, name, b""), *keep(keeper)))

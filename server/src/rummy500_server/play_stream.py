@@ -17,6 +17,7 @@ from rummy500_server.acting import Acting, Stop, actions_from, verify_play_reque
 from rummy500_server.clock import Timer
 from rummy500_server.clock_wire import clock_message
 from rummy500_server.commits import Commits
+from rummy500_server.decision_requests import MOST_EVENTS, decision_request, request_prefix
 from rummy500_server.keeper import Keeper
 from rummy500_server.limits import Bucket
 from rummy500_server.rules_messages import RulesMessages
@@ -24,16 +25,10 @@ from rummy500_server.sight import view_of
 from rummy500_server.status import Failure, Reason, rejection_of
 from rummy500_server.table import TableState
 from rummy500_server.translate.events import result_into
-from rummy500_server.translate.pieces import VARINT, block, numbers, tag, time_varint
-from rummy500_server.translate.views import clock_piece, refusal_message, view_bytes
+from rummy500_server.translate.pieces import block, tag
+from rummy500_server.translate.views import refusal_message
 
-_REQUESTS, _VIEW = tag(pb.PlayResponse, "decision_requests"), tag(pb.DecisionRequest, "view")
-_ASKED, _EVENTS = tag(pb.DecisionRequest, "sequence"), tag(pb.DecisionRequest, "events")
-_LEFT, _DEADLINE = tag(pb.DecisionRequest, "time_left_ms"), tag(pb.DecisionRequest, "deadline_unix_ms")
-_CHARGED, _REFUSALS_LEFT = numbers(pb.DecisionRequest, "charged_ms"), numbers(pb.DecisionRequest, "refusals_left")
-_REFUSAL = tag(pb.DecisionRequest, "refusal")
-_NO_TIME = time_varint(0)
-MOST_EVENTS = 500
+_REQUESTS = tag(pb.PlayResponse, "decision_requests")
 LONGEST_MESSAGE = 512 << 10
 """Bytes after which what is due goes into another message."""
 DECISIONS_A_TURN = 64
@@ -60,9 +55,7 @@ class PlayLink:
     """Refusals that are told when what came before them is durable: a false call may have left a trace."""
 
     def __post_init__(self) -> None:
-        table = self.keeper.table
-        request = pb.DecisionRequest(table=table.name, seat=self.seat, rules_digest=table.rules.digest)
-        self.prefix = request.SerializeToString()
+        self.prefix = request_prefix(self.keeper, self.seat)
 
     def published(self) -> None:
         keeper = self.keeper
@@ -370,38 +363,11 @@ class PlayStream:
     def _request(self, link: PlayLink) -> bytes:
         """The decision request that the link is due, serialized as a PlayResponse; empty: a variant has just ended the
         table."""
-        keeper, seat = link.keeper, link.seat
-        keeper.verify_view(seat)
-        legal = keeper.legal_actions(seat)
-        if keeper.table.is_over:
+        request = decision_request(link.keeper, link.seat, link.prefix)
+        if not request:
             return b""
-        table, player = keeper.table, keeper.players[seat]
-        link.asked = sequence = table.sequence
-        clock, left, deadline, told = keeper.clock_face(seat), _NO_TIME, _NO_TIME, b""
-        if clock is not None:
-            left, deadline = time_varint(clock.time_left_ms), time_varint(clock.deadline_unix_ms)
-            told = clock_piece(left, deadline, clock)
-        view = view_bytes(table.game, seat, legal, public=keeper.public, sequence=sequence, clock=told)
-        pieces = [
-            link.prefix,
-            _ASKED,
-            VARINT[sequence],
-            _LEFT,
-            left,
-            _DEADLINE,
-            deadline,
-            _CHARGED[player.charged_ms],
-            _REFUSALS_LEFT[player.refusals_left],
-            _VIEW,
-            VARINT[len(view)],
-            view,
-        ]
-        for event in table.log.pieces(player.seen, seat, most=MOST_EVENTS):
-            pieces += (_EVENTS, VARINT[len(event)], event)
-        if player.refused is not None:
-            refusal = refusal_message(player.refused.code, player.refused.sentence)
-            pieces.append(block(_REFUSAL, refusal.SerializeToString()))
-        return block(_REQUESTS, b"".join(pieces))
+        link.asked = link.keeper.table.sequence
+        return block(_REQUESTS, request)
 
     @staticmethod
     def _game_over_into(message: pb.PlayResponse, keeper: Keeper, seat: int, after: int) -> int:

@@ -76,6 +76,7 @@ class Settings:
     refusals_per_second: int = _setting(
         2_000, "refused decisions a second of one Play stream; others are not counted", low=1
     )
+    bot_processes: int = _setting(2, "processes in which built-in bots think that take their time", low=1, high=256)
     builtin_bots_per_principal: int = _setting(2_000, "built-in bots at the open tables of one principal", low=1)
     events_behind: int = _setting(
         1_024, "events that a slow reader may be behind before its stream ends", low=16, high=2_000

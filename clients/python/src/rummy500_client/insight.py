@@ -116,15 +116,16 @@ class Insight:
         is best. In phase play only."""
         return list(map(write_action, self._phase.plays))
 
-    def points_after(self, action: str | LegalAction) -> int:
-        """What the seat's score would be, if the round ended so, after this draw or take and the best plays that the
-        known cards allow: the drawn card of the stock is not counted on."""
-        text = str(action)
+    def points_now(self) -> int:
+        """What the seat's score would be, if the round ended after the best plays that its hand allows."""
         after = self.round.clone()
-        if text == "draw":
-            after.phase = Phase.PLAY
-        else:
-            after.apply(self.seat, read_action(text, self.decision.rules))
+        after.phase = Phase.PLAY
+        return best_meld_phase(after, self.seat).points
+
+    def points_after(self, take: str | LegalAction) -> int:
+        """The same after this take. In phase draw only."""
+        after = self.round.clone()
+        after.apply(self.seat, read_action(str(take), self.decision.rules))
         return best_meld_phase(after, self.seat).points
 
     def discards_after(self, plays: Sequence[str]) -> list[str]:
