@@ -1,10 +1,9 @@
 """A yardstick: a bot that plays as published players of Rummy 500 are described, to measure the built-in ones against.
 
-The equity of a hand is what it can meld now, plus what its other cards are expected to earn, less what they are expected
-to cost. A card earns when one of its outs comes: an unseen card that makes a meld with it and another of the hand. It
-draws or takes what leaves the most equity, lays all it can, and tries every discard on draws at random (Monte Carlo).
-
-`rummy500 arena` knows it by no name: `python -m tests.bots.yardstick PRESET DEALS BOT` measures a bot against it.
+The equity of a hand is what it can meld now, plus what its other cards are expected to earn, less what they are
+expected to cost. A card earns when one of its outs comes: an unseen card that makes a meld with it and another of the
+hand. It draws or takes what leaves the most equity, lays all it can, and tries every discard on draws at random (Monte
+Carlo). `python -m tests.bots.yardstick PRESET DEALS BOT` measures a bot against it.
 """
 
 from __future__ import annotations
@@ -114,6 +113,4 @@ def lead(rules: Rules, spec: str, deals: int) -> tuple[float, float, float]:
 if __name__ == "__main__":
     preset, deals, bot = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     mean, low, high = lead(Catalog().rules(preset, players=2), bot, deals)
-    print(
-        f"{bot} is {mean:+.1f} points a round ahead of the yardstick ({low:.1f} to {high:.1f}), {deals} deals, {preset}"
-    )
+    print(f"{preset}, {deals} deals: {bot} is {mean:+.1f} points a round ahead ({low:.1f} to {high:.1f})")

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from tests.clients.running import REPOSITORY, rummy500, terminal
 
-from rummy500_client.examples import mybot
+from rummy500_client.examples import goodbot, mybot
 
-PAGES = ("README.md", "docs/play.md", "docs/write-a-bot.md", "docs/run-a-match.md")
+PAGES = ("README.md", "docs/play.md", "docs/write-a-bot.md", "docs/run-a-match.md", "docs/bots.md")
 BOT = Path(mybot.__file__).read_text(encoding="utf-8")
+GOOD_BOT = Path(goodbot.__file__).read_text(encoding="utf-8")
 OTHER_BOT = f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -m rummy500_client bot run mybot.py:MyBot\n"
 
 
@@ -36,6 +37,7 @@ def test_the_bot_that_is_shown_is_the_one_that_is_tested(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_that_is_shown_works(page: str, server: str, state: Path) -> None:
     (state / "mybot.py").write_text(BOT, encoding="utf-8")
+    (state / "goodbot.py").write_text(GOOD_BOT, encoding="utf-8")
     (state / "other-bot").write_text(OTHER_BOT, encoding="utf-8")
     (state / "other-bot").chmod(0o755)
     shutil.copytree(REPOSITORY / "tests" / "scenarios", state / "tests" / "scenarios")

@@ -43,6 +43,7 @@ from rummy500_server.rules_wire import Choice
 from rummy500_server.status import Failure, Reason
 from rummy500_server.table import FoldMismatch, Table, TableState, fold
 from rummy500_server.table_events import ClockReason, TableEvent, digest_of_events
+from rummy500_server.thinking import Thinking
 
 CATALOG = Catalog()
 

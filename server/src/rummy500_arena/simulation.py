@@ -85,7 +85,8 @@ def _played(simulation: Simulation, rules: Rules, planned: PlannedGame) -> Playe
         _Timed(built_in(simulation.bots[bot], seed=int.from_bytes(seed_for(planned.seed, "bot", seat)[:8], "big")))
         for seat, bot in enumerate(planned.seats)
     ]
-    game = Game(rules, single_round=simulation.plan.unit is Unit.DEAL)
+    plan = simulation.plan
+    game = Game(rules, single_round=plan.unit is Unit.DEAL, aligned=plan.is_paired)
     play_game(game, timed, seed=planned.seed)
     return Played(planned, _score(game), tuple(bot.effort for bot in timed))
 
