@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from rummy500_bots.decision import Decision
-from rummy500_bots.expert import ROUNDS_AHEAD, candidates
+from rummy500_bots.expert import ROUNDS_AHEAD, candidates, held_back
 from rummy500_bots.guesses import plain_guess, random_guess
 from rummy500_bots.knowledge import knowledge_of
 from rummy500_bots.lookahead import Candidate, look_ahead
@@ -14,7 +14,7 @@ from rummy500_bots.policy import policy_of
 from rummy500_bots.random_play import place_of
 from rummy500_bots.reasons import reason
 from rummy500_bots.styles import EXPERT, FAIR
-from rummy500_engine.actions import Action
+from rummy500_engine.actions import Action, Discard
 from rummy500_engine.guess import guessed_round
 
 COMPARED = 3
@@ -40,6 +40,8 @@ def appraise(decision: Decision, played: Action, *, samples: int) -> Appraisal |
     round = guessed_round(rules, view, plain_guess(knowledge))
     found = sorted(candidates(round, view.seat, policy, decision.legal), key=lambda each: -each.expected)
     mine = next((each for each in found if each.actions == (played,)), None)
+    if mine is None and isinstance(played, Discard):
+        (mine,) = held_back(round, view.seat, policy, (played,))
     if mine is None or len(found) == 1:
         return None
     dice = Random(place_of(view))

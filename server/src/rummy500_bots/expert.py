@@ -128,10 +128,13 @@ def _turns(round: Round, seat: int, policy: Policy, legal: tuple[Action, ...]) -
     found = _ended(after, seat, policy, phase.plays, phase.points - standing)
     discards = tuple(action for action in legal if isinstance(action, Discard))
     if phase.plays and discards:
-        held = _discards(round, seat, policy, (), discards, 0.0)
-        found.append(max(held, key=lambda each: each.expected))
-        found[-1].expected -= HOLDING
+        found.append(max(held_back(round, seat, policy, discards), key=lambda each: each.expected))
     return found
+
+
+def held_back(round: Round, seat: int, policy: Policy, discards: tuple[Action, ...]) -> list[Candidate]:
+    """Each of the discards, nothing laid before it although something could be."""
+    return _discards(round, seat, policy, (), discards, -HOLDING)
 
 
 def _ended(after: Round, seat: int, policy: Policy, plays: tuple[Action, ...], gained: float) -> list[Candidate]:
