@@ -76,6 +76,15 @@ def test_what_no_table_can_read_costs_no_refusal(state: Path) -> None:
         assert "refused" not in anna.text
 
 
+def test_a_hint_says_what_a_good_bot_would_do_and_why(state: Path) -> None:
+    with terminal("play", "--hint", "--name", "anna", *SHORT, state=state) as anna:
+        first = anna.wait_for("hint: draw. The pile holds nothing", "hint: take ")
+        anna.wait_for("draw, ")
+        anna.type(first.removeprefix("hint: ").partition(".")[0] if "draw" in first else "d")
+        anna.wait_for("hint: ")
+        anna.wait_for("play, ")
+
+
 def test_a_game_that_is_refused_leaves_no_file(state: Path) -> None:
     for wrong in (("--players", "8"), ("--preset", "nope"), ("--bots", "nope")):
         assert rummy500("play", *wrong, state=state).returncode == 1

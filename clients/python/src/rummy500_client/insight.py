@@ -16,24 +16,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from rummy500.v1.rules_pb2 import Rules as RulesMessage
+from rummy500.v1.view_pb2 import View
 from rummy500_bots import Decision
+from rummy500_bots.expert import Effort, ExpertBot
 from rummy500_bots.guesses import plain_guess
 from rummy500_bots.judgement import Judge, Prospect
 from rummy500_bots.knowledge import History, Knowledge, knowledge_of
 from rummy500_bots.meld_phase import MeldPhase, best_meld_phase
 from rummy500_bots.policy import policy_of
-from rummy500_bots.styles import FAIR
-from rummy500_catalog import Catalog
+from rummy500_bots.styles import EXPERT, FAIR
+from rummy500_catalog import Catalog, ChoiceRefused
 from rummy500_client.bot import LegalAction, Request
+from rummy500_client.errors import ClientError
 from rummy500_engine.cards import Mask, card_text, cards_of, hand_of, less, read_card, read_cards
 from rummy500_engine.guess import guessed_round
 from rummy500_engine.legal import legal_actions
 from rummy500_engine.notation import read_action, write_action
 from rummy500_engine.round import Round
 from rummy500_engine.rules import Rules
-from rummy500_engine.terms import Phase
-from rummy500_insight import decision_from, rules_from
+from rummy500_engine.terms import Phase, RulesRefused
+from rummy500_insight import decision_from, rules_from, view_from
 
+HINT_MS = 250
+"""Milliseconds that a hint may take."""
 REMEMBERED = 1_024
 """Tables whose rounds are remembered; the oldest go first."""
 
@@ -166,6 +172,23 @@ class Insight:
     @cached_property
     def _prospect(self) -> Prospect:
         return self._judge.prospect(self.round, self.seat)
+
+
+class Hints:
+    """What a good bot would do at a table, for the person who plays there: from the seat's own view, made here."""
+
+    def __init__(self, rules: RulesMessage) -> None:
+        """Raises ClientError when the table's variants are not installed here as the server has them."""
+        try:
+            self._rules = rules_from(Catalog(), rules)
+        except (ChoiceRefused, RulesRefused, ValueError) as error:
+            raise ClientError(f"no hints for this table: {error}") from error
+        self._bot = ExpertBot(0, EXPERT, Effort(time_ms=HINT_MS))
+
+    def of(self, view: View) -> str:
+        """One line: the actions, and why."""
+        advice = self._bot.advise(Decision(view_from(view, self._rules), self._rules))
+        return f"hint: {'; '.join(map(write_action, advice.actions))}. {advice.sentence}"
 
 
 def _texts(cards: Mask) -> list[str]:

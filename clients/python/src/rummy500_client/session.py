@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 
 import grpc
@@ -46,7 +46,7 @@ class Left(Exception):
 
 class Session:
     """Plays the seat that `secret` holds. What happened up to event number `past` is not shown again. `check` is this
-    table's."""
+    table's. `hint` says what the seat might do, when it has to decide."""
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class Session:
         check: DealCheck,
         past: int = 0,
         is_json: bool = False,
+        hint: Callable[[View], str] | None = None,
     ) -> None:
         self._connection = connection
         self._table = table
@@ -66,6 +67,7 @@ class Session:
         self._check = check
         self._past = past
         self._is_json = is_json
+        self._hint = hint
         self._read = read_json_line if is_json else read_line
         # A person is answered at once; the lines of a script wait until its seat is asked.
         self._lines_wait = not is_json and not sys.stdin.isatty()
@@ -153,6 +155,8 @@ class Session:
     def _ask(self) -> None:
         if self._over is None and not self._asked and self._is_settled and self._must_decide:
             self._asked = True
+            if self._hint is not None:
+                self._display.note(self._hint(self._view))
             self._display.decision(self._view)
 
     # --- the clock

@@ -17,6 +17,7 @@ from rummy500_client.connection import Connection, new_secret
 from rummy500_client.displays import Display, JsonDisplay, TextDisplay
 from rummy500_client.errors import ClientError
 from rummy500_client.fair import DealCheck, new_entropy
+from rummy500_client.insight import Hints
 from rummy500_client.options import (
     Subparsers,
     add_invitation,
@@ -54,6 +55,7 @@ def add(subparsers: Subparsers) -> None:
     add_invitation(parser)
     add_rules(parser)
     add_clock(parser, decision_ms=120_000)
+    parser.add_argument("--hint", action="store_true", help="at each decision: what a good bot would do, and why")
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -189,6 +191,7 @@ def _play(arguments: argparse.Namespace, address: str, seat: SavedSeat, *, is_re
             check=DealCheck(table.name, shown.rules.pack, own=seat.seat, entropy=bytes.fromhex(seat.entropy)),
             past=table.sequence if is_resumed else 0,
             is_json=arguments.json,
+            hint=Hints(shown.rules).of if arguments.hint else None,
         )
         try:
             session.run()
