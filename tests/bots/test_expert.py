@@ -12,8 +12,12 @@ from rummy500_arena.play import play_game
 from rummy500_arena.statistics import interval
 from rummy500_bots import Bot, Decision, built_in, kinds
 from rummy500_bots.decision import Adviser
+from rummy500_bots.lookahead import WINNING, Stakes, lead_of
+from rummy500_bots.policy import policy_of
+from rummy500_bots.styles import FAIR
 from rummy500_catalog import Catalog
-from rummy500_engine.actions import Action
+from rummy500_engine.actions import Action, Discard
+from rummy500_engine.cards import read_card
 from rummy500_engine.game import Game
 from rummy500_engine.notation import write_action
 from rummy500_engine.position import set_up
@@ -112,6 +116,30 @@ def test_it_says_in_a_sentence_why(name: str, hand: str, more: dict[str, object]
     assert advice.actions
     assert wanted in advice.sentence
     assert advice.sentence.endswith(".")
+
+
+def test_near_the_target_winning_matters_more_than_points() -> None:
+    """The round is over, ten points ahead: whether that wins or loses the game depends on the totals before it."""
+    rules = CATALOG.rules("", (), {"target": 100}, players=2)
+    game, _ = set_up(
+        rules,
+        {
+            "players": ["anna", "ben"],
+            "hands": {"anna": "KC", "ben": "KD"},
+            "discards": "4S",
+            "stock": "5D QD",
+            "turn": "anna",
+            "phase": "play",
+        },
+    )
+    round = game.round
+    assert round is not None
+    round.apply(0, Discard(read_card("KC")))
+    policy = policy_of(rules, FAIR)
+
+    leads = [lead_of(round, 0, policy, Stakes(totals, 100)) for totals in ((0, 0), (100, 0), (0, 120))]
+
+    assert leads == [10.0, 10.0 + WINNING, 10.0 - WINNING]
 
 
 @pytest.mark.parametrize("style", ["balanced", "cautious", "greedy", "digger"])

@@ -9,7 +9,7 @@ from rummy500_bots.decision import Decision
 from rummy500_bots.expert import ROUNDS_AHEAD, candidates, held_back
 from rummy500_bots.guesses import plain_guess, random_guess
 from rummy500_bots.knowledge import knowledge_of
-from rummy500_bots.lookahead import Candidate, look_ahead
+from rummy500_bots.lookahead import Candidate, Stakes, look_ahead
 from rummy500_bots.policy import policy_of
 from rummy500_bots.random_play import place_of
 from rummy500_bots.reasons import reason
@@ -52,6 +52,7 @@ def appraise(decision: Decision, played: Action, *, samples: int) -> Appraisal |
         guess=lambda: guessed_round(rules, view, random_guess(knowledge, dice)),
         goes_on=lambda guesses: guesses < samples,
         horizon=ROUNDS_AHEAD * rules.players,
+        stakes=Stakes(view.totals, rules.target),
     )
     if best is mine:
         return Appraisal(0.0, (), "")

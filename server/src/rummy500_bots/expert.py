@@ -10,7 +10,7 @@ from random import Random
 from rummy500_bots.decision import Advice, Decision
 from rummy500_bots.guesses import likely_guess, plain_guess
 from rummy500_bots.knowledge import History, knowledge_of
-from rummy500_bots.lookahead import Candidate, look_ahead
+from rummy500_bots.lookahead import Candidate, Stakes, look_ahead
 from rummy500_bots.meld_phase import best_meld_phase
 from rummy500_bots.policy import Policy, answers, policy_of
 from rummy500_bots.random_play import place_of
@@ -84,6 +84,7 @@ class ExpertBot:
             guess=lambda: guessed_round(rules, view, likely_guess(knowledge, history, trios, dice)),
             goes_on=self._goes_on(began, decision.time_left_ms),
             horizon=ROUNDS_AHEAD * rules.players,
+            stakes=Stakes(view.totals, rules.target),
         )
         return chosen.actions, round, policy
 

@@ -26,6 +26,18 @@ HOPELESS = 2.0
 """Standard deviations by which a candidate must be behind to be looked at no more."""
 
 
+WINNING = 100.0
+"""Points that it is worth to win the game."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stakes:
+    """The totals by seat before the round, and the total that wins."""
+
+    totals: tuple[int, ...]
+    target: int
+
+
 @dataclass(slots=True)
 class Candidate:
     """Actions that are weighed as one, `expected` in points; `leads` are the points by which each rollout was ahead of
@@ -55,6 +67,7 @@ def look_ahead(
     guess: Callable[[], Round],
     goes_on: Callable[[int], bool],
     horizon: int,
+    stakes: Stakes,
 ) -> Candidate:
     """The best of the candidates, of which the first is expected to be. `guess` makes a round as the seat sees it;
     `goes_on` is asked after each guess, with their number, whether there is time for another."""
@@ -62,9 +75,9 @@ def look_ahead(
     guesses = 0
     while open_to and goes_on(guesses):
         round = guess()
-        base = rollout(round.clone(), seat, first.actions, policy=policy, horizon=horizon)
+        base = rollout(round.clone(), seat, first.actions, policy=policy, horizon=horizon, stakes=stakes)
         for candidate in open_to:
-            value = rollout(round.clone(), seat, candidate.actions, policy=policy, horizon=horizon)
+            value = rollout(round.clone(), seat, candidate.actions, policy=policy, horizon=horizon, stakes=stakes)
             candidate.leads.append(value - base)
         guesses += 1
         open_to = [candidate for candidate in open_to if not _is_hopeless(candidate, first)]
@@ -77,7 +90,9 @@ def _is_hopeless(candidate: Candidate, first: Candidate) -> bool:
     return lead + HOPELESS * doubt < 0
 
 
-def rollout(round: Round, seat: int, actions: Sequence[Action], *, policy: Policy, horizon: int) -> float:
+def rollout(
+    round: Round, seat: int, actions: Sequence[Action], *, policy: Policy, horizon: int, stakes: Stakes
+) -> float:
     """Plays the actions and then, with fair players in all seats, `horizon` turns or to the end. Answers the points by
     which the seat's side is ahead of the others then."""
     last = round.turns_played + horizon
@@ -86,11 +101,12 @@ def rollout(round: Round, seat: int, actions: Sequence[Action], *, policy: Polic
     while not round.over and round.turns_played < last:
         mover = round.to_act()[0]
         round.apply(mover, policy.choose(round, mover, legal_actions(round, mover)))
-    return lead_of(round, seat, policy)
+    return lead_of(round, seat, policy, stakes)
 
 
-def lead_of(round: Round, seat: int, policy: Policy) -> float:
-    """The points by which the side of the seat is, or is expected to be, ahead of the mean of the other sides."""
+def lead_of(round: Round, seat: int, policy: Policy, stakes: Stakes) -> float:
+    """The points by which the side of the seat is, or is expected to be, ahead of the mean of the other sides; and what
+    it is worth to win the game, or costs to lose it, where the round decides it."""
     sides = round.rules.sides
     points: dict[int, float] = {}
     for other, score in enumerate(round.scores()):
@@ -98,5 +114,9 @@ def lead_of(round: Round, seat: int, policy: Policy) -> float:
         if not round.over:
             standing += policy.judge.prospects(round, other)
         points[sides[other]] = points.get(sides[other], 0.0) + standing
-    own = points.pop(sides[seat])
-    return own - sum(points.values()) / len(points)
+    totals = {side: stakes.totals[other] + points[side] for other, side in enumerate(sides)}
+    own, own_total = points.pop(sides[seat]), totals.pop(sides[seat])
+    lead = own - sum(points.values()) / len(points)
+    if max(own_total, *totals.values()) >= stakes.target:
+        lead += WINNING if own_total > max(totals.values()) else -WINNING
+    return lead
