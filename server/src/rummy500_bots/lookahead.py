@@ -16,9 +16,9 @@ from rummy500_engine.actions import Action
 from rummy500_engine.legal import legal_actions
 from rummy500_engine.round import Round
 
-DOUBT = 8.0
+DOUBT = 12.0
 """Points by which the judgement of two candidates is wrong, as a standard deviation."""
-NOISE = 35.0
+NOISE = 45.0
 """Points by which two rollouts from one guess differ, as a standard deviation, before any are made."""
 KNOWN_BY = 6
 """Rollouts of their own after which the noise of a candidate is taken from them alone, half from them before."""

@@ -33,7 +33,7 @@ class Style:
 
 
 FAIR: Final = Style()
-EXPERT: Final = Style(draw=14.0, denial=0.1, lone=1.0, keep=0.2)
+EXPERT: Final = Style(draw=12.0, denial=0.1, lone=1.0, keep=0.4, danger=1.8)
 
 
 def styled(base: Style, name: str) -> Style:
