@@ -52,6 +52,7 @@ class Verdict:
     memory_kib: tuple[int, int]
     bystanders: dict[str, Any]
     lost: int
+    late: int
     wrong: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
@@ -60,6 +61,7 @@ class Verdict:
         return [
             *table,
             f"{self.lost:,} more whose answer the client library threw away",
+            f"{self.late:,} were answered in time when they were sent again, and not before",
             f"{self.inputs:,} inputs in {self.seconds:,.0f} s",
             f"memory: {early:,} KiB after the warm-up, {late:,} KiB at the end",
             f"bystanders: {seen['games']} games, {seen['decisions']:,} decisions",
@@ -92,7 +94,7 @@ async def fuzz(database: Path, inputs: int, *, seed: int, peer_size: int = 400) 
             logged = await errors
     seen = json.loads(told)
     answers = {f"{kind}: {status}": count for (kind, status), count in tally.answers.items()}
-    verdict = Verdict(tally.inputs, time.monotonic() - began, answers, memory, seen, tally.lost)
+    verdict = Verdict(tally.inputs, time.monotonic() - began, answers, memory, seen, tally.lost, tally.late)
     verdict.wrong += [*tally.wrong, *seen["wrong"]]
     early, late = memory
     if late - early > max(MOST_GROWTH_KIB, early * MOST_GROWTH):
@@ -123,7 +125,10 @@ async def _mistreat(
     early = told = shown = 0
     while not tally.is_full:
         await asyncio.sleep(BETWEEN_LOOKS)
-        await grounds.tend()
+        try:
+            await grounds.tend()
+        except grpc.aio.AioRpcError as error:
+            tally.wrong.append(f"a right request: {error.code().name} {error.details()!r}")
         memory = resident_kib(server.process.pid)
         if not early and tally.inputs >= tally.wanted * WARM_UP:
             early = memory

@@ -21,8 +21,9 @@ from rummy500_server.status import DETAILS
 
 STREAMS = {"Watch", "WatchMatch", "GetRecord"}
 TOKENS = (SEAT, SEAT, BOTS[0], OWNER, OWNER, STRANGER, "", "short", "with spaces in it, many")
-SECONDS = 20.0
-"""A server that does not answer for so long has hung up on a bad input."""
+SECONDS, PATIENCE = 20.0, 300.0
+"""What is not answered for so long is sent again and waited for with patience: a machine may be busy with other things,
+but a server that has hung up on a bad input does so every time."""
 CALLERS_FAULT = {
     *(grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND, grpc.StatusCode.ABORTED),
     *(grpc.StatusCode.ALREADY_EXISTS, grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.RESOURCE_EXHAUSTED),
@@ -40,6 +41,8 @@ class Tally:
     wanted: int
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
+    late: int = 0
+    """Inputs that were answered when they were sent again."""
     lost: int = 0
     """Answers that the client library threw away because it was writing when they came. They do not count."""
 
@@ -54,16 +57,16 @@ class Tally:
     def note(self, kind: str, status: str, count: int = 1) -> None:
         self.answers[kind, status] += count
 
-    def note_error(self, kind: str, error: grpc.aio.AioRpcError, sent: bytes) -> None:
-        code = error.code()
+    def note_error(self, kind: str, error: grpc.aio.AioRpcError, sent: bytes, *, path: str = "") -> None:
+        code, said = error.code(), f"{kind} {path}: {error.code().name} {error.details()!r}"
         if error.details() == LOST_STATUS:
             self.lost += 1
             return
         self.note(kind, code.name)
         if code not in CALLERS_FAULT:
-            self.wrong.append(f"{kind}: {code.name} {error.details()!r} for {sent.hex()}")
+            self.wrong.append(f"{said} for {sent.hex()}")
         elif DETAILS not in dict(error.trailing_metadata() or ()) and code is not grpc.StatusCode.RESOURCE_EXHAUSTED:
-            self.wrong.append(f"{kind}: {code.name} {error.details()!r} without details for {sent.hex()}")
+            self.wrong.append(f"{said} without details for {sent.hex()}")
 
 
 class BadCaller:
@@ -79,25 +82,34 @@ class BadCaller:
     async def go_on(self) -> None:
         while not self._tally.is_full:
             kind, path, message = self._dice.choice(self._kinds)()
+            token = self._dice.choice(TOKENS)
             try:
-                await self._call(path, message)
+                await self._call(path, message, token)
             except grpc.aio.AioRpcError as error:
-                self._tally.note_error(kind, error, message)
+                self._tally.note_error(kind, error, message, path=path)
             else:
                 self._tally.note(kind, "OK")
 
-    async def _call(self, path: str, message: bytes) -> None:
-        token = self._dice.choice(TOKENS)
+    async def _call(self, path: str, message: bytes, token: str) -> None:
+        try:
+            await self._call_once(path, message, token, SECONDS)
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise
+            await self._call_once(path, message, token, PATIENCE)
+            self._tally.late += 1
+
+    async def _call_once(self, path: str, message: bytes, token: str, seconds: float) -> None:
         metadata = bearer(token) if token else None
         method = path.rpartition("/")[2]
         channel: Any = self._channel  # of bytes: what it is typed for are messages
         if method not in (*STREAMS, "Play"):
-            await channel.unary_unary(path)(message, metadata=metadata, timeout=SECONDS)
+            await channel.unary_unary(path)(message, metadata=metadata, timeout=seconds)
             return
         if method == "Play":
-            stream = channel.stream_stream(path)(metadata=metadata, timeout=SECONDS)
+            stream = channel.stream_stream(path)(metadata=metadata, timeout=seconds)
         else:
-            stream = channel.unary_stream(path)(message, metadata=metadata, timeout=SECONDS)
+            stream = channel.unary_stream(path)(message, metadata=metadata, timeout=seconds)
         try:
             if method == "Play":
                 await stream.write(message)
@@ -168,11 +180,11 @@ class BadBot:
             await stream.write(hello)
             while not self._tally.is_full:
                 sent = self._batch()
-                await asyncio.wait_for(self._exchange(stream, sent), SECONDS)
+                await asyncio.wait_for(self._exchange(stream, sent), PATIENCE)
         except grpc.aio.AioRpcError as error:
             self._tally.note_error("stream", error, sent)
         except TimeoutError:
-            self._tally.wrong.append(f"decision: no answer within {SECONDS:.0f} s for {sent.hex()}")
+            self._tally.wrong.append(f"decision: no answer within {PATIENCE:.0f} s for {sent.hex()}")
         except asyncio.InvalidStateError:  # the stream ended while something was written
             error_code = await stream.code()
             self._tally.note("stream", error_code.name)
