@@ -20,6 +20,8 @@ from rummy500.v1 import (
     match_service_pb2_grpc,
     play_service_pb2,
     play_service_pb2_grpc,
+    player_service_pb2,
+    player_service_pb2_grpc,
     result_pb2,
     rules_service_pb2,
     rules_service_pb2_grpc,
@@ -51,6 +53,7 @@ STUBS: dict[str, Callable[[Any], Any]] = {
     "TableService": table_service_pb2_grpc.TableServiceStub,
     "PlayService": play_service_pb2_grpc.PlayServiceStub,
     "MatchService": match_service_pb2_grpc.MatchServiceStub,
+    "PlayerService": player_service_pb2_grpc.PlayerServiceStub,
 }
 
 
@@ -79,6 +82,7 @@ def plan() -> match_pb2.MatchPlan:
 def request_of(method: str, place: Place) -> Message:
     """A request that is well formed, for this place."""
     tables, play, matches, rules = table_service_pb2, play_service_pb2, match_service_pb2, rules_service_pb2
+    players = player_service_pb2
     easy = table_pb2.BuiltinBot(name="easy")
     report = match_pb2.BotReport(bot="absent", kind=result_pb2.TERMINATION_CRASH, stderr_tail="x")
     requests: dict[str, Message] = {
@@ -112,6 +116,9 @@ def request_of(method: str, place: Place) -> Message:
         "PauseMatch": matches.PauseMatchRequest(match=place.match),
         "ReportBot": matches.ReportBotRequest(match=place.match, report=report),
         "ListGames": matches.ListGamesRequest(table=place.table),
+        "RegisterPlayer": players.RegisterPlayerRequest(name="anna"),
+        "GetPlayer": players.GetPlayerRequest(name="nobody of that name"),
+        "GetLeaderboard": players.GetLeaderboardRequest(),
         "GetRecord": matches.GetRecordRequest(record=place.table),
     }
     return requests[method]

@@ -14,6 +14,7 @@ from tests.torture.nonsense import Nonsense, scenarios
 from rummy500.v1 import action_pb2, match_pb2, result_pb2, rules_pb2, table_pb2
 from rummy500.v1 import match_service_pb2 as matches
 from rummy500.v1 import play_service_pb2 as plays
+from rummy500.v1 import player_service_pb2 as players
 from rummy500.v1 import rules_service_pb2 as rules
 from rummy500.v1 import table_service_pb2 as tables
 from rummy500.v1.card_pb2 import Card
@@ -162,6 +163,8 @@ class Grounds:
                 return plays.ListLegalActionsRequest(table=table, page_size=5, page_token="3-5")
             case "CreateMatch":
                 return matches.CreateMatchRequest(plan=plan())
+            case "PlanMatch":
+                return matches.PlanMatchRequest(plan=plan())
             case "GetMatch":
                 return matches.GetMatchRequest(match=match)
             case "ListMatches":
@@ -170,6 +173,8 @@ class Grounds:
                 return matches.WatchMatchRequest(match=match)
             case "CancelMatch":
                 return matches.CancelMatchRequest(match="m-000000000000")
+            case "PauseMatch":
+                return matches.PauseMatchRequest(match=match)
             case "ReportBot":
                 report = match_pb2.BotReport(bot="absent", kind=result_pb2.TERMINATION_CRASH, exit_code=-9, seating=1)
                 return matches.ReportBotRequest(match=match, report=report)
@@ -177,6 +182,12 @@ class Grounds:
                 return matches.ListGamesRequest(match=match, page_size=5)
             case "GetRecord":
                 return matches.GetRecordRequest(record=table)
+            case "RegisterPlayer":
+                return players.RegisterPlayerRequest(name=f"player {dice.randrange(1_000)}")
+            case "GetPlayer":
+                return players.GetPlayerRequest(name=dice.choice(("", "player 7")))
+            case "GetLeaderboard":
+                return players.GetLeaderboardRequest(page_size=5)
         raise ValueError(f"no request is known for {method}: it must be fuzzed too")
 
     def actions(self) -> list[action_pb2.Action]:

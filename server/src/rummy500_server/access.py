@@ -16,7 +16,7 @@ class Who(Enum):
     """Each value says it for people."""
 
     ANYONE = "anyone, without a token too"
-    TOKEN = "anyone with a token, which becomes the owner's or the bot's"
+    TOKEN = "anyone with a token, which becomes the owner's, the bot's or the player's"
     SEAT = "the seat: who sends the secret that it was joined with"
     OWNER = "the owner: who sends the token that made the table or the match; the host"
 
@@ -88,6 +88,11 @@ METHODS: dict[str, dict[str, Access]] = {
         "ReportBot": _MANAGE,
         "ListGames": _LOOK_AT_TABLE,
         "GetRecord": _LOOK_AT_TABLE,
+    },
+    "PlayerService": {
+        "RegisterPlayer": _MAKE,
+        "GetPlayer": _LOOK,
+        "GetLeaderboard": _LOOK,
     },
 }
 

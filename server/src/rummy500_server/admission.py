@@ -54,9 +54,16 @@ def verify_may_look(table: Table, principal: Principal) -> None:
 def verify_may_join(table: Table, principal: Principal, who: str) -> None:
     """Whether the caller may take a seat for the secret of that digest; who has a seat already keeps it.
 
-    Raises Failure UNKNOWN_TOKEN, NO_TOKEN or NOT_INVITED.
+    Raises Failure UNKNOWN_TOKEN, NO_TOKEN, NOT_INVITED or RANKED_TABLE.
     """
-    if principal.owns(table.creation.owner) or table.seat_of(who) is not None:
+    if table.seat_of(who) is not None:
+        return
+    if table.creation.ranked:
+        if not principal.is_same(table.creation.owner):
+            sentence = f"table {table.name} is ranked: only the player who made it sits down, with the same token"
+            raise Failure(Reason.RANKED_TABLE, sentence)
+        return
+    if principal.owns(table.creation.owner):
         return
     invited = table.invitations.get(principal.digest or "")
     if invited is not None:

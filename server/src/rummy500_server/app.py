@@ -22,6 +22,8 @@ from rummy500.v1 import (
     match_service_pb2_grpc,
     play_service_pb2,
     play_service_pb2_grpc,
+    player_service_pb2,
+    player_service_pb2_grpc,
     rules_service_pb2,
     rules_service_pb2_grpc,
     table_service_pb2,
@@ -42,10 +44,12 @@ from rummy500_server.listening import address_of, exposed, listen
 from rummy500_server.listing import Listing
 from rummy500_server.lobby import Lobby
 from rummy500_server.matches import Matches
+from rummy500_server.players import Players
 from rummy500_server.retention import Retention
 from rummy500_server.rules_messages import RulesMessages
 from rummy500_server.services.match import MatchServicer
 from rummy500_server.services.play import PlayServicer
+from rummy500_server.services.player import PlayerServicer
 from rummy500_server.services.rules import RulesServicer
 from rummy500_server.services.table import TableServicer
 from rummy500_server.settings import IN_MEMORY, Settings
@@ -84,6 +88,7 @@ class App:
     address: str = ""
     lobby: Lobby = field(init=False)
     connected: Connected = field(init=False)
+    players: Players = field(init=False)
     matches: Matches = field(init=False)
     rules_messages: RulesMessages = field(init=False)
     retention: Retention = field(init=False)
@@ -196,9 +201,25 @@ async def _rules(app: App) -> str:
     return rules_service_pb2.DESCRIPTOR.services_by_name["RulesService"].full_name
 
 
+async def _players(app: App) -> str:
+    app.players = Players(app.lobby, app.journal)
+    await app.players.open()
+    servicer = PlayerServicer(app.players, app.drain)
+    player_service_pb2_grpc.add_PlayerServiceServicer_to_server(servicer, app.grpc_server)
+    return player_service_pb2.DESCRIPTOR.services_by_name["PlayerService"].full_name
+
+
 async def _tables(app: App) -> str:
     listing = Listing(app.lobby, app.journal)
-    servicer = TableServicer(app.lobby, listing, app.connected, app.rules_messages, app.drain, app.door)
+    servicer = TableServicer(
+        lobby=app.lobby,
+        players=app.players,
+        listing=listing,
+        connected=app.connected,
+        rules=app.rules_messages,
+        drain=app.drain,
+        door=app.door,
+    )
     table_service_pb2_grpc.add_TableServiceServicer_to_server(servicer, app.grpc_server)
     return table_service_pb2.DESCRIPTOR.services_by_name["TableService"].full_name
 
@@ -230,7 +251,7 @@ async def _matches(app: App) -> str:
     return match_service_pb2.DESCRIPTOR.services_by_name["MatchService"].full_name
 
 
-SERVICES: tuple[Callable[[App], Awaitable[str]], ...] = (_rules, _tables, _plays, _matches)
+SERVICES: tuple[Callable[[App], Awaitable[str]], ...] = (_rules, _players, _tables, _plays, _matches)
 """Each adds one service to the server, with the rooms behind it, and answers its full name."""
 
 

@@ -38,6 +38,8 @@ class Creation:
     record: str = ""
     deal: int = 0
     seating: int = 0
+    ranked: tuple[str, ...] = ()
+    """The levels of the owner's opponents in a ranked game; empty: the game is not ranked."""
     digest: str = ""
     variants: tuple[tuple[str, str], ...] = ()
     """The digest of the full rules, and the variants with their versions: what they were when the table was made."""
@@ -78,6 +80,7 @@ class Creation:
         values["choice"] = Choice(choice["preset"], tuple(choice["variants"]), choice["options"])
         values["clock"] = ClockTerms.from_json(values)
         values["secret"] = bytes.fromhex(values["secret"])
+        values["ranked"] = tuple(values.get("ranked", ()))
         values["variants"] = tuple((name, version) for name, version in values["variants"])
         if values["match"] and "deal" not in values:  # a record's name told it once
             values["deal"], values["seating"] = map(int, values["record"].split(".")[1:])

@@ -68,6 +68,7 @@ class Wish:
     record: str = ""
     deal: int = 0
     seating: int = 0
+    ranked: tuple[str, ...] = ()
 
 
 class Lobby:
@@ -365,6 +366,7 @@ class Lobby:
             record=wish.record,
             deal=wish.deal,
             seating=wish.seating,
+            ranked=wish.ranked,
             digest=rules.digest,
             variants=rules.variants,
         )

@@ -28,6 +28,13 @@ def verify_owner(keeper: Keeper, principal: Principal) -> None:
         raise Failure(Reason.NOT_THE_OWNER, f"this token is not that of the owner of table {keeper.table.name}")
 
 
+def verify_unranked(table: Table) -> None:
+    """Raises Failure RANKED_TABLE."""
+    if table.creation.ranked:
+        sentence = f"table {table.name} is ranked: who plays there is settled, and LeaveTable gives the game up"
+        raise Failure(Reason.RANKED_TABLE, sentence)
+
+
 def verify_open(table: Table) -> None:
     """Raises Failure WRONG_TABLE_STATE."""
     if table.state is not TableState.OPEN:

@@ -170,6 +170,32 @@ class Reason(Enum):
         "Revoke some.",
         retry=True,
     )
+    NO_SUCH_PLAYER = Kind(
+        _Code.NOT_FOUND,
+        "No player has that name, or the token is no player's.",
+        "GetLeaderboard names players; RegisterPlayer makes one.",
+    )
+    PLAYER_EXISTS = Kind(
+        _Code.ALREADY_EXISTS,
+        "Another player has that name, or the token is that of a player of another name.",
+        "Choose another name, or send that player's token.",
+    )
+    NOT_A_PLAYER = Kind(
+        _Code.FAILED_PRECONDITION,
+        "A ranked game is for registered players, and the token is none's.",
+        "Call RegisterPlayer with this token first.",
+    )
+    RANKED_TABLE = Kind(
+        _Code.FAILED_PRECONDITION,
+        "The table is ranked, and this would change who plays there or how the game counts.",
+        "Play on, or give the game up with LeaveTable; practice at a table that is not ranked.",
+    )
+    TOO_MANY_PLAYERS = Kind(
+        _Code.RESOURCE_EXHAUSTED,
+        "As many players are registered as the server keeps; metadata `limit`.",
+        "Ask the host.",
+        retry=True,
+    )
     SLOW_READER = Kind(
         _Code.ABORTED,
         "The receiver read too slowly and the stream was ended; of Watch, metadata `resume_after` gives the sequence.",

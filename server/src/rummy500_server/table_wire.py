@@ -18,6 +18,7 @@ from rummy500_server.entries import SeatKind
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Wish
 from rummy500_server.names import read_name
+from rummy500_server.ranked import read_levels
 from rummy500_server.rules_wire import choice_message, read_choice, read_players
 from rummy500_server.status import bad_request
 from rummy500_server.table import Seat, TableState
@@ -69,6 +70,7 @@ def creation_message(creation: Creation) -> table_pb2.Table:
         created=created,
         start_when_full=creation.start_when_full,
         private=creation.private,
+        ranked=bool(creation.ranked),
     )
 
 
@@ -100,17 +102,22 @@ def read_wish(request: table_service_pb2.CreateTableRequest, owner: str, *, usua
     position = _read_position(request.position_json)
     if position is not None and request.HasField("rules"):
         raise bad_request("rules", "must be absent with a position, which names its own")
+    ranked = read_levels(request.ranked)
+    if ranked and request.seats not in (0, len(ranked) + 1):
+        raise bad_request("seats", f"{request.seats}: with {len(ranked)} opponents it is {len(ranked) + 1}, or 0")
+    seats = len(ranked) + 1 if ranked else request.seats
     return Wish(
         owner=owner,
-        players=request.seats if position is not None else read_players(request.seats, "seats"),
+        players=seats if position is not None else read_players(seats, "seats"),
         choice=read_choice(request.rules, "rules"),
         title=request.title,
         clock=read_clock(request.clock, usual_clock, "clock"),
         secret=request.seed,
         from_seed=bool(request.seed),
         position=position,
-        start_when_full=request.start_when_full,
+        start_when_full=request.start_when_full or bool(ranked),
         private=request.private,
+        ranked=ranked,
     )
 
 

@@ -21,11 +21,13 @@ from rummy500_server.keeper import Keeper
 from rummy500_server.listing import Listing
 from rummy500_server.lobby import Lobby
 from rummy500_server.names import read_name, read_table_name
+from rummy500_server.players import Players
 from rummy500_server.requests import Keep
 from rummy500_server.results import Termination
 from rummy500_server.rules_messages import RulesMessages
 from rummy500_server.services.waiting import durable
 from rummy500_server.status import Failure, Reason, bad_request
+from rummy500_server.table import TableState
 from rummy500_server.table_wire import broken_table_message, read_wish, table_message
 
 MOST_STATES = 16
@@ -34,9 +36,17 @@ _Context = grpc.aio.ServicerContext[Any, Any]
 
 class TableServicer(table_service_pb2_grpc.TableServiceServicer):
     def __init__(
-        self, lobby: Lobby, listing: Listing, connected: Connected, rules: RulesMessages, drain: Drain, door: Door
+        self,
+        *,
+        lobby: Lobby,
+        players: Players,
+        listing: Listing,
+        connected: Connected,
+        rules: RulesMessages,
+        drain: Drain,
+        door: Door,
     ) -> None:
-        self._lobby, self._listing, self._connected = lobby, listing, connected
+        self._lobby, self._players, self._listing, self._connected = lobby, players, listing, connected
         self._rules, self._drain, self._door = rules, drain, door
 
     async def CreateTable(self, request: pb.CreateTableRequest, context: _Context) -> pb.CreateTableResponse:
@@ -45,7 +55,11 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
 
         async def create(keep: Keep) -> pb.CreateTableResponse:
             self._drain.verify_off()
+            if wish.ranked:
+                self._players.verify_may_play(wish, self._lobby)
             keeper = self._lobby.make(wish)
+            for seat, level in enumerate(wish.ranked, 1):
+                seating.seat_builtin(keeper, BotSpec(level), name="", wanted=seat)
             answer = pb.CreateTableResponse(table=table_message(keeper), rules=self._rules.message(keeper.table))
             keeper.scribe.keep(keep(answer))
             await durable(keeper)
@@ -119,6 +133,8 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
 
     async def RemoveSeat(self, request: pb.RemoveSeatRequest, context: _Context) -> pb.RemoveSeatResponse:
         keeper, principal = await self._owned(request.table)
+        if principal.is_same(keeper.table.creation.owner):
+            seating.verify_unranked(keeper.table)
         seating.verify_seat(keeper.table, request.seat)
         who = keeper.table.seats[request.seat].who
         seating.remove(keeper, request.seat, principal)
@@ -132,6 +148,7 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
 
     async def AddBot(self, request: pb.AddBotRequest, context: _Context) -> pb.AddBotResponse:
         keeper, owner = await self._owned(request.table)
+        seating.verify_unranked(keeper.table)
         name = read_name(request.name, "name", may_be_empty=True)
         wanted = request.seat if request.HasField("seat") else None
         bot = _bot_of(request)
@@ -162,10 +179,12 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         return pb.StartTableResponse(table=table_message(keeper))
 
     async def CloseTable(self, request: pb.CloseTableRequest, context: _Context) -> pb.CloseTableResponse:
-        keeper, _ = await self._owned(request.table)
+        keeper, principal = await self._owned(request.table)
         if keeper.table.is_over:
             state = keeper.table.state.value
             raise Failure(Reason.WRONG_TABLE_STATE, f"table {keeper.table.name} is {state} already", state=state)
+        if keeper.table.state is TableState.PLAYING and principal.is_same(keeper.table.creation.owner):
+            seating.verify_unranked(keeper.table)
         keeper.close(Termination.CANCELLED, "its owner closed the table")
         await durable(keeper)
         return pb.CloseTableResponse(table=table_message(keeper))
