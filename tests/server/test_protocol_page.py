@@ -8,7 +8,14 @@ import re
 import pytest
 from tests.server.protocol_tables import PAGE, TABLES, filled
 
-from rummy500.v1 import card_pb2, match_service_pb2, play_service_pb2, rules_service_pb2, table_service_pb2
+from rummy500.v1 import (
+    card_pb2,
+    match_service_pb2,
+    play_service_pb2,
+    player_service_pb2,
+    rules_service_pb2,
+    table_service_pb2,
+)
 from rummy500_server.access import METHODS
 from rummy500_server.services.play import FEATURES
 
@@ -22,7 +29,7 @@ def test_the_tables_are_those_of_the_code() -> None:
 def test_every_method_of_the_contract_says_who_may_call_it() -> None:
     services = [
         service
-        for module in (rules_service_pb2, table_service_pb2, play_service_pb2, match_service_pb2)
+        for module in (rules_service_pb2, table_service_pb2, play_service_pb2, match_service_pb2, player_service_pb2)
         for service in module.DESCRIPTOR.services_by_name.values()
     ]
     assert {service.name: {method.name for method in service.methods} for service in services} == {

@@ -14,7 +14,19 @@ from importlib.metadata import entry_points, version
 from types import FrameType
 from typing import NoReturn
 
-from rummy500_client.commands import bot, demo, match, play, rules, scenario, tables, variants, watch
+from rummy500_client.commands import (
+    bot,
+    demo,
+    leaderboard,
+    match,
+    play,
+    player,
+    rules,
+    scenario,
+    tables,
+    variants,
+    watch,
+)
 from rummy500_client.errors import ClientError
 from rummy500_client.options import Subparsers
 from rummy500_client.seeds import hide_seed
@@ -22,7 +34,7 @@ from rummy500_client.seeds import hide_seed
 GROUP = "rummy500.commands"
 """Entry points of this group are callables `add(subparsers) -> None`. Each adds a parser whose default `run` is a
 callable that takes the arguments and returns the exit code."""
-OWN = (play, watch, tables, variants, rules, match, bot, scenario, demo)
+OWN = (play, player, leaderboard, watch, tables, variants, rules, match, bot, scenario, demo)
 INTERRUPTED = 130
 
 

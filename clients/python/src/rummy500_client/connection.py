@@ -1,4 +1,4 @@
-"""A connection to a server: its four services, called with a token, with errors as sentences."""
+"""A connection to a server: its five services, called with a token, with errors as sentences."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import grpc
 
 from rummy500.v1.match_service_pb2_grpc import MatchServiceStub
 from rummy500.v1.play_service_pb2_grpc import PlayServiceStub
+from rummy500.v1.player_service_pb2_grpc import PlayerServiceStub
 from rummy500.v1.rules_service_pb2_grpc import RulesServiceStub
 from rummy500.v1.table_service_pb2_grpc import TableServiceStub
 from rummy500_client.errors import ClientError, read_error
@@ -79,6 +80,7 @@ class Connection:
         self.tables = TableServiceStub(self._channel)
         self.plays = PlayServiceStub(self._channel)
         self.matches = MatchServiceStub(self._channel)
+        self.players = PlayerServiceStub(self._channel)
 
     def ask(
         self,

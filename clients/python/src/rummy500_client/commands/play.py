@@ -9,6 +9,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from rummy500.v1.player_service_pb2 import GetPlayerRequest
 from rummy500.v1.rules_pb2 import RulesChoice
 from rummy500.v1.table_pb2 import Table
 from rummy500.v1.table_service_pb2 import AddBotRequest, CreateTableRequest, GetTableRequest, JoinTableRequest
@@ -35,6 +36,7 @@ from rummy500_client.options import (
 from rummy500_client.private_server import server_for
 from rummy500_client.seeds import add_seed, read_seed
 from rummy500_client.session import Left, Session
+from rummy500_client.standing import settled_line
 from rummy500_client.state import SavedSeat, forget_seat, remember_seat, resume_command, saved_seats, state_directory
 
 INTERRUPTED = 130
@@ -51,6 +53,9 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--bots", metavar="NAME,…", default="", help=f"bots to seat, as easy,random or connected:NAME; or {NO_BOTS}"
     )
+    parser.add_argument(
+        "--ranked", metavar="LEVEL,…", default="", help="a game that counts, against one to three bots: easy,normal"
+    )
     add_seed(parser, metavar="HEX", what="64 hexadecimal digits, to repeat a game")
     add_invitation(parser)
     add_rules(parser)
@@ -66,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         with server_for(seat.server, database=seat.database) as address:
             return _play(arguments, address, seat, is_resumed=True)
     seed = read_seed(arguments, bytes_of_hex) or b""
+    if arguments.ranked and (not arguments.server or arguments.join or arguments.bots or arguments.players):
+        raise ClientError("--ranked names all opponents of a new table on a server: --server HOST:PORT --ranked easy")
     database = str(Path(arguments.database).absolute()) if arguments.database else ""
     if not arguments.server and not database:
         database = _database_for_a_game()
@@ -142,8 +149,10 @@ def _new_table(arguments: argparse.Namespace, connection: Connection, *, seed: b
     if len(bots) >= players:
         raise ClientError(f"{len(bots)} bots and you are more than {players} players")
     rules: RulesChoice = read_rules(arguments)
+    levels = [level.strip() for level in arguments.ranked.split(",")] if arguments.ranked else []
     request = CreateTableRequest(
-        seats=players,
+        seats=0 if levels else players,
+        ranked=levels,
         rules=rules,
         clock=read_clock(arguments),
         seed=seed,
@@ -155,7 +164,7 @@ def _new_table(arguments: argparse.Namespace, connection: Connection, *, seed: b
 
 def _bots(arguments: argparse.Namespace) -> list[AddBotRequest]:
     """The bots to seat: those named; when none are, an easy one for each seat of a private table."""
-    if arguments.bots == NO_BOTS or (not arguments.bots and arguments.server):
+    if arguments.ranked or arguments.bots == NO_BOTS or (not arguments.bots and arguments.server):
         return []
     if not arguments.bots:
         return [read_seated_bot("easy") for _ in range((arguments.players or 2) - 1)]
@@ -202,8 +211,17 @@ def _play(arguments: argparse.Namespace, address: str, seat: SavedSeat, *, is_re
             display.typed()
             display.note(f"stopped; {_come_back(seat)}")
             return INTERRUPTED
+        if table.ranked:
+            _tell_what_it_was_worth(display, connection, table.name)
     forget(seat)
     return 0
+
+
+def _tell_what_it_was_worth(display: Display, connection: Connection, table: str) -> None:
+    shown = connection.ask(connection.players.GetPlayer, GetPlayerRequest())
+    for game in shown.games:
+        if game.record == table:
+            display.note(settled_line(shown.player, game))
 
 
 def _tell_free_seats(display: Display, table: Table, address: str) -> None:
