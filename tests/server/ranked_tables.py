@@ -42,8 +42,8 @@ class Players:
         assert isinstance(answer, pb.GetPlayerResponse)
         return answer
 
-    async def board(self, **page: Any) -> list[str]:
-        answer = await self.stub.GetLeaderboard(pb.GetLeaderboardRequest(**page))
+    async def board(self) -> list[str]:
+        answer = await self.stub.GetLeaderboard(pb.GetLeaderboardRequest())
         return [player.name for player in answer.players]
 
     async def create(self, *levels: str, token: str = ANNA, **fields: Any) -> str:

@@ -122,6 +122,21 @@ async def test_a_game_that_is_given_up_is_lost(players: Players) -> None:
     assert await players.board() == ["anna"]
 
 
+async def test_the_leaderboard_has_pages_and_of_equal_points_the_better_rating_first(players: Players) -> None:
+    await players.register("anna")
+    await players.register("ben", BEN)
+    for token, games in ((ANNA, 2), (BEN, 1)):
+        for _ in range(games):
+            table = await players.create("easy", token=token)
+            await players.sit(table, token=token)
+            await players.leave(table)
+
+    first = await players.stub.GetLeaderboard(pb.GetLeaderboardRequest(page_size=1))
+    second = await players.stub.GetLeaderboard(pb.GetLeaderboardRequest(page_size=1, page_token=first.next_page_token))
+    assert [(each.name, each.place) for each in (*first.players, *second.players)] == [("ben", 1), ("anna", 2)]
+    assert not second.next_page_token
+
+
 async def test_a_table_is_marked_and_seats_its_opponents(players: Players) -> None:
     await players.register("anna")
     made = await players.client.tables.CreateTable(

@@ -41,7 +41,7 @@ class PlayerServicer(player_service_pb2_grpc.PlayerServiceServicer):
 
     async def GetLeaderboard(self, request: pb.GetLeaderboardRequest, context: _Context) -> pb.GetLeaderboardResponse:
         board = list(enumerate(self._players.board(), 1))
-        page, token = page_of(board, page_size=request.page_size, page_token=request.page_token)
+        page, token = page_of(board, "leaderboard", page_size=request.page_size, page_token=request.page_token)
         shown = [player_message(player, place=place) for place, player in page]
         return pb.GetLeaderboardResponse(players=shown, next_page_token=token)
 
