@@ -38,6 +38,7 @@ BETWEEN_LINES = 0.02
 """The share of the inputs after which a line tells how far it is."""
 FLAGS = (
     *("--durability", "process", "--log-level", "error", "--tables-per-principal", "200"),
+    *("--keepalive-ms", "120000"),  # on a busy machine nobody is dead who is silent
     *("--requests-per-second", "1000000", "--refusals-per-second", "1000000", "--streams-per-principal", "4096"),
 )
 

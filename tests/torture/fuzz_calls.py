@@ -22,8 +22,8 @@ from rummy500_server.status import DETAILS
 STREAMS = {"Watch", "WatchMatch", "GetRecord"}
 TOKENS = (SEAT, SEAT, BOTS[0], OWNER, OWNER, STRANGER, "", "short", "with spaces in it, many")
 SECONDS, PATIENCE = 20.0, 300.0
-"""What is not answered for so long is sent again and waited for with patience: a machine may be busy with other things,
-but a server that has hung up on a bad input does so every time."""
+"""What is not answered for so long, or whose connection breaks, is sent again and waited for with patience: a machine
+may be busy with other things, but a server that hangs up on a bad input does so every time."""
 CALLERS_FAULT = {
     *(grpc.StatusCode.OK, grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND, grpc.StatusCode.ABORTED),
     *(grpc.StatusCode.ALREADY_EXISTS, grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.RESOURCE_EXHAUSTED),
@@ -69,6 +69,13 @@ class Tally:
             self.wrong.append(f"{said} without details for {sent.hex()}")
 
 
+def is_unanswered(error: grpc.aio.AioRpcError) -> bool:
+    """Whether it is not the server that speaks: the time was over, or the connection broke."""
+    if error.code() is grpc.StatusCode.UNAVAILABLE:
+        return DETAILS not in dict(error.trailing_metadata() or ())
+    return error.code() in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
+
+
 class BadCaller:
     """One who calls method after method with what is nearly right."""
 
@@ -94,7 +101,7 @@ class BadCaller:
         try:
             await self._call_once(path, message, token, SECONDS)
         except grpc.aio.AioRpcError as error:
-            if error.code() is not grpc.StatusCode.DEADLINE_EXCEEDED:
+            if not is_unanswered(error):
                 raise
             await self._call_once(path, message, token, PATIENCE)
             self._tally.late += 1
@@ -168,10 +175,12 @@ class BadBot:
         )
 
     async def go_on(self) -> None:
+        broken = b""
         while not self._tally.is_full:
-            await self._one_stream()
+            broken = await self._one_stream(again=broken)
 
-    async def _one_stream(self) -> None:
+    async def _one_stream(self, *, again: bytes) -> bytes:
+        """Begins with the batch with which the last one broke, if it did; answers that with which this one breaks."""
         name = f"fuzzed-bot-{self._number}"
         hello = play_service_pb2.PlayRequest(hello=play_service_pb2.Hello(name=name)).SerializeToString()
         stream = self._play(metadata=bearer(BOTS[self._number]))
@@ -179,9 +188,12 @@ class BadBot:
         try:
             await stream.write(hello)
             while not self._tally.is_full:
-                sent = self._batch()
+                sent = again if sent is hello and again else self._batch()
                 await asyncio.wait_for(self._exchange(stream, sent), PATIENCE)
         except grpc.aio.AioRpcError as error:
+            if is_unanswered(error) and sent not in (hello, again):
+                self._tally.late += 1
+                return sent
             self._tally.note_error("stream", error, sent)
         except TimeoutError:
             self._tally.wrong.append(f"decision: no answer within {PATIENCE:.0f} s for {sent.hex()}")
@@ -190,6 +202,7 @@ class BadBot:
             self._tally.note("stream", error_code.name)
         finally:
             stream.cancel()
+        return b""
 
     async def _exchange(self, stream: Any, sent: bytes) -> None:
         """Sends a batch, and reads until each of its decisions was answered. What is accepted is not told apart: the

@@ -104,7 +104,15 @@ class TableServicer(table_service_pb2_grpc.TableServiceServicer):
         async def join(keep: Keep) -> pb.JoinTableResponse:
             admission.verify_may_join(keeper.table, principal, who)
             is_new = keeper.table.seat_of(who) is None
-            seat = seating.sit(keeper, name=name, who=who, kind=SeatKind.JOINED, wanted=wanted, entropy=request.entropy)
+            player = self._players.of_token(keeper.table.creation.owner) if keeper.table.creation.ranked else None
+            seat = seating.sit(
+                keeper,
+                name=player.name if player else name,
+                who=who,
+                kind=SeatKind.JOINED,
+                wanted=wanted,
+                entropy=request.entropy,
+            )
             if is_new:
                 admission.count_use(keeper, principal)
             self._connected.seated(keeper, seat)
