@@ -57,7 +57,8 @@ def twins_of(
     while not (twins := twins_from_the_deal(rules, choice, dice, viewer=seat, aligned=True)).steps:
         pass
     seating = 1 if players == 2 else dice.randrange(3)
-    return MatchTwins(twins, viewer, unit, seating, is_guarded=viewer is Viewer.SPECTATOR or dice.random() < 0.3)
+    is_guarded = viewer is Viewer.SPECTATOR or (viewer is not Viewer.STRANGER and dice.random() < 0.3)
+    return MatchTwins(twins, viewer, unit, seating, is_guarded=is_guarded)
 
 
 @pytest.mark.parametrize(("players", "choice", "unit", "viewer"), LOOKS, ids=lambda each: str(each))
