@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from rummy500.v1.match_pb2 import MATCH_STATE_WAITING, MATCH_UNIT_GAME, BotResult, Match, MatchState
+from rummy500.v1.match_pb2 import (
+    MATCH_SCHEDULE_GAUNTLET,
+    MATCH_SCHEDULE_POOL,
+    MATCH_STATE_WAITING,
+    MATCH_UNIT_GAME,
+    BotResult,
+    Match,
+    MatchState,
+)
 from rummy500.v1.result_pb2 import TERMINATION_NORMAL
 from rummy500_client.describe import termination_text
 from rummy500_client.screen import table_text
@@ -32,11 +40,17 @@ def deals_text(match: Match) -> str:
     return "fair deals"
 
 
+def _schedule_text(match: Match) -> str:
+    """Who plays a deal, where that is not everybody, and whether its seatings have packs of their own."""
+    named = {MATCH_SCHEDULE_GAUNTLET: ", a gauntlet", MATCH_SCHEDULE_POOL: ", a pool"}
+    return named.get(match.plan.schedule, "") + (", unpaired" if match.plan.unpaired else "")
+
+
 def report_lines(match: Match) -> list[str]:
     """The result table with what belongs to it."""
     plural = "" if match.plan.deals == 1 else "s"
     unit = f"game{plural} to the target" if match.plan.unit == MATCH_UNIT_GAME else f"deal{plural}"
-    played = f"{match.plan.deals} {unit}, each in {match.seatings} seatings"
+    played = f"{match.plan.deals} {unit}, each in {match.seatings} seatings{_schedule_text(match)}"
     lines = [f"match {match.name}: {played}, {deals_text(match)}, {state_text(match)}"]
     if match.games_finished:
         lines += table_text(HEADS, [result_row(result, is_one_deal=match.plan.deals == 1) for result in match.results])
