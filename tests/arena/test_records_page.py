@@ -27,7 +27,7 @@ def documented(kind: str) -> set[str]:
 def a_record() -> list[dict[str, Any]]:
     """A game of a match in which the clock plays a turn, a bot plays for a seat, and the seat forfeits."""
     rules = Catalog().rules(players=2)
-    place = MatchPlace(seed=7, unit="game", bots=("easy", "random"), pairing=0, deal=0, rotation=0)
+    place = MatchPlace(seed=7, unit="game", bots=("easy", "random"), pairing=0, deal=0, rotation=0, unpaired=True)
     header = Header(
         rules=rules,
         preset="classic",
@@ -35,6 +35,7 @@ def a_record() -> list[dict[str, Any]]:
         seed=bytes(32),
         engine="0.1.0",
         dealer=1,
+        aligned=True,
         match=place,
         times={"created_ms": 1},
     )

@@ -1,6 +1,6 @@
 """How much duplicate deals help: the standard error of the difference between two bots, with and without them.
 
-    python -m tests.bench.pairing [--deals 1000] [--players 2] [--preset classic]
+    python -m tests.bench.pairing [--deals 1000] [--players 2] [--preset classic] [--bots easy careless:20]
 
 Each line is a pair of bots. All columns are of as many games: a set is a deal in all its seatings, its difference the
 mean over them. Unpaired each seating has packs of its own; shared packs are dealt alike and drawn from the top; aligned
@@ -46,10 +46,12 @@ class Careless:
 
 
 def bot_of(name: str, seed: int) -> Bot:
-    return Careless(20, random.Random(seed)) if name == "careless" else built_in(name, seed=seed)
+    """A built-in bot, or `careless:N`."""
+    kind, _, one_in = name.partition(":")
+    return Careless(int(one_in), random.Random(seed)) if kind == "careless" else built_in(name, seed=seed)
 
 
-PAIRS = (("easy", "easy"), ("easy", "careless"), ("easy", "normal"), ("easy", "random"))
+PAIRS = (("easy", "easy"), ("easy", "careless:200"), ("easy", "careless:20"), ("easy", "normal"), ("easy", "random"))
 
 
 def difference(rules: Rules, game: PlannedGame, names: Sequence[str], *, aligned: bool) -> float:
@@ -95,11 +97,12 @@ def main(tell: Callable[[str], object] = print) -> None:
     parser.add_argument("--players", type=int, default=2)
     parser.add_argument("--preset", default="classic")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--bots", nargs=2, help="else a few pairs")
     arguments = parser.parse_args()
     tell(f"{arguments.preset}, {arguments.players} seats, {arguments.deals // SHARES * SHARES} deals in every seating")
     tell(f"{'bots':<20}{'difference':>12}" + "".join(f"{f'error, {way}':>22}" for way in WAYS) + f"{'games':>10}")
     with ProcessPoolExecutor(arguments.processes) as pool:
-        for names in PAIRS:
+        for names in [tuple(arguments.bots)] if arguments.bots else PAIRS:
             found = [measured(arguments.preset, arguments.players, names, way, arguments.deals, pool) for way in WAYS]
             errors = [error_of(values) for values in found]
             gain = (errors[0] / errors[-1]) ** 2 if errors[-1] else float("inf")

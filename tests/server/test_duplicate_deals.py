@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +22,8 @@ from rummy500_arena.verification import records_in, verify
 from rummy500_catalog import Catalog, Offer, installed
 from rummy500_catalog.offers import VARIANTS
 from rummy500_engine.hooks import hookimpl
+from rummy500_server.clock_terms import ClockTerms
+from rummy500_server.creation import Creation
 
 ROUND_ROBIN, GAUNTLET, POOL = (match_pb2.MatchSchedule.Value(f"MATCH_SCHEDULE_{each.name}") for each in Schedule)
 
@@ -198,6 +201,18 @@ async def test_the_deals_depend_on_nothing_that_bots_or_variants_do(matches: Any
     assert set(broken) <= set(against_easy)
 
 
+def test_a_table_of_a_match_from_before_knows_its_deal_and_its_seating() -> None:
+    now = Creation(
+        name="t-1", owner="o", players=2, secret=bytes(32), clock=ClockTerms(10_000), created_ms=1, match="m-1"
+    )
+    then = json.loads(now.to_json()) | {"record": "m-1.30.1"}
+    for field in ("deal", "seating", "aligned"):
+        del then[field]
+    read = Creation.from_json(json.dumps(then).encode())
+
+    assert (read.deal, read.seating, read.place, read.aligned) == (30, 1, "30.1", False)
+
+
 # --- a bot that remembers deals
 
 
@@ -205,6 +220,7 @@ class Memory:
     """What one process knows of the games that it has played: the card turned up, and the cards seen in each hand."""
 
     def __init__(self) -> None:
+        self.owners: list[Planted] = []
         self.games: list[tuple[int, dict[int, set[int]]]] = []
         self.names: list[str] = []
         self.commitments: list[bytes] = []
@@ -218,12 +234,14 @@ class Planted:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
+        memory.owners.append(self)
         self.bot: StreamBot | None = None
         self.games = self.recognised = 0
         self._seen: dict[str, list[event_pb2.Event]] = {}
 
     def answer(self, request: play_service_pb2.DecisionRequest) -> list[action_pb2.Action]:
-        self._keep_what_is_over()
+        for owner in self.memory.owners:
+            owner.keep_what_is_over()
         if request.table not in self._seen:  # its first decision there
             (dealt,) = [event.round_dealt for event in request.events if event.HasField("round_dealt")]
             self.games += 1
@@ -231,8 +249,9 @@ class Planted:
         self._seen.setdefault(request.table, []).extend(request.events)
         return plain(request)
 
-    def _keep_what_is_over(self) -> None:
-        assert self.bot is not None
+    def keep_what_is_over(self) -> None:
+        if self.bot is None:
+            return
         for table, over in self.bot.over.items():
             if table not in self._seen:
                 continue
@@ -294,7 +313,7 @@ async def test_a_memory_that_two_processes_share_would_know_every_second_game(
     shared = Memory()
     plants, _ = await planted(channel, matches, [shared, shared])
 
-    assert sum(plant.recognised for plant in plants) > 8
+    assert sum(plant.recognised for plant in plants) > 4
 
 
 async def test_no_name_tells_the_deal_or_which_games_share_one(matches: Any, channel: grpc.aio.Channel) -> None:
