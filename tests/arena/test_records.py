@@ -47,7 +47,7 @@ def header(players: int = 2, *, single_round: bool = True, number: int = 0, **mo
 
 def played(start: Header, *, times: Callable[[int], int] | None = None, bot: str = "random") -> Recorder:
     recorder = Recorder(start)
-    game = Game(start.rules, dealer=start.dealer, single_round=start.single_round)
+    game = Game(start.rules, dealer=start.dealer, single_round=start.single_round, aligned=start.aligned)
     bots = [built_in(bot, seed=seat) for seat in range(len(start.players))]
     play_game(
         game,
@@ -80,7 +80,8 @@ def test_a_record_replays(players: int, number: int) -> None:
 def test_a_record_with_any_variant_replays(variant: str) -> None:
     rules = CATALOG.rules("", [variant], players=4)
     for number in range(3):
-        start = Header(rules, "classic", ("a", "b", "c", "d"), seed_for(b"v", number), "0.1.0", single_round=True)
+        seed, aligned = seed_for(b"v", number), number > 0
+        start = Header(rules, "classic", ("a", "b", "c", "d"), seed, "0.1.0", single_round=True, aligned=aligned)
         recorder = played(start)
 
         assert verify(record_of(recorder), rules_for) is None

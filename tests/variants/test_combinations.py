@@ -14,6 +14,7 @@ from rummy500_engine.actions import Action
 from rummy500_engine.game import Game
 from rummy500_engine.plugins import Plugin
 from rummy500_engine.rules import Rules
+from rummy500_engine.shuffle import seed_for
 from rummy500_engine.terms import RulesRefused
 from rummy500_engine.view import seat_view
 from rummy500_kit.composition import plain
@@ -48,7 +49,8 @@ def now_and_then(dice: random.Random, *, often: int) -> Watch:
 
 def play(rules: Rules, dice: random.Random, *, secret: bytes, often: int = 4) -> None:
     try:
-        played = play_game(rules, secret, dice, watch=now_and_then(dice, often=often), most_rounds=1)
+        watch, aligned = now_and_then(dice, often=often), seed_for(secret)[0] % 2 == 0
+        played = play_game(rules, secret, dice, watch=watch, most_rounds=1, aligned=aligned)
         check_polls(played.events)
         check_replay(played)
     except (AssertionError, LookupError, ValueError) as error:
