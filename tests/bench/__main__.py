@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from tests.bench.matches import Pace, builtin_bots, connected_bots, match_of
 from tests.bench.serving import bots_at_tables, rate_of, trip_of
 from tests.bench.workers import ROOT, Worker, worker
 
@@ -28,6 +29,9 @@ COMPILED = ROOT / "build" / "compiled"
 SLICES = 7
 SECONDS = 1.0
 TABLES = STREAMS = 64
+MATCH_TABLES = (1, 4, 16, 64)
+MATCH_SECONDS = 3.0
+MATCH_SLICES = 3
 POSITIONS = 400
 
 
@@ -193,6 +197,51 @@ def trip_row(how: str, environment: Mapping[str, str]) -> Row:
     )
 
 
+def match_rows() -> Iterator[Row]:
+    """Each number of tables in turn, and where the processor's time goes with the most of them."""
+    for kind, bots in (("built-in", builtin_bots()), ("connected", connected_bots())):
+        paces: dict[int, list[Pace]] = {tables: [] for tables in MATCH_TABLES}
+        with contextlib.ExitStack() as stack:
+            matches = {tables: stack.enter_context(match_of(bots, tables, {})) for tables in MATCH_TABLES}
+            for _ in range(MATCH_SLICES):
+                for tables, measure in matches.items():
+                    paces[tables].append(measure(MATCH_SECONDS))
+        rates = {tables: [pace.rounds for pace in taken] for tables, taken in paces.items()}
+        for tables in MATCH_TABLES:
+            yield _pace_row(kind, tables, rates[tables], rates[MATCH_TABLES[0]])
+        yield _processor_row(kind, paces[MATCH_TABLES[-1]])
+
+
+def _pace_row(kind: str, tables: int, rates: list[float], singles: list[float]) -> Row:
+    ratio, least = ratio_of(rates, singles), 0.8 if kind == "built-in" else 1.0
+    return Row(
+        name=f"match of two {kind} bots, {tables} tables",
+        value=statistics.median(rates),
+        unit="rounds/s",
+        yardstick="the same with one table, rounds/s",
+        yardstick_value=statistics.median(singles),
+        ratio=ratio,
+        target=f">= {least:g} x",
+        met=ratio >= least,
+    )
+
+
+def _processor_row(kind: str, paces: list[Pace]) -> Row:
+    server = statistics.median(pace.server_ms for pace in paces)
+    bots = statistics.median(pace.bots_ms for pace in paces)
+    share = server / (server + bots)
+    return Row(
+        name=f"match of two {kind} bots, {MATCH_TABLES[-1]} tables, processor time of the server",
+        value=server,
+        unit="ms a round",
+        yardstick="the bots' processes, ms a round" if bots else "none: the bots play in the server, ms a round",
+        yardstick_value=bots,
+        ratio=share,
+        target="the server's share of both",
+        met=True,
+    )
+
+
 def disk_sync_ms() -> float:
     """What one synced write costs here: no round trip of a durable decision is shorter."""
     spent: list[float] = []
@@ -239,7 +288,7 @@ def table_line(row: Row) -> str:
 
 
 def main() -> None:
-    parts = {"engine": engine_rows, "server": server_rows}
+    parts = {"engine": engine_rows, "server": server_rows, "matches": match_rows}
     chosen = sys.argv[1:] or list(parts)
     if unknown := set(chosen) - set(parts):
         sys.exit(f"there is no part {min(unknown)}; there are: {', '.join(parts)}")

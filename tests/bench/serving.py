@@ -27,9 +27,9 @@ START_SECONDS = 30.0
 
 
 @contextlib.contextmanager
-def server(environment: Mapping[str, str], *, keeps: bool = True) -> Iterator[str]:
-    """A server on its defaults (journal on, synced to the disk) that listens where it says; or one that keeps nothing
-    after its end."""
+def server(environment: Mapping[str, str], *, keeps: bool = True) -> Iterator[tuple[str, int]]:
+    """The address and the process of a server on its defaults (journal on, synced to the disk), or of one that keeps
+    nothing after its end."""
     with tempfile.TemporaryDirectory(prefix="rummy500-bench-") as directory:
         ready = Path(directory, "ready")
         command = [sys.executable, "-m", "rummy500_server", "serve", "--port", "0", "--log-level", "warning"]
@@ -39,7 +39,7 @@ def server(environment: Mapping[str, str], *, keeps: bool = True) -> Iterator[st
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ, **environment}
         )
         try:
-            yield _address(process, ready)
+            yield _address(process, ready), process.pid
         finally:
             assert process.stdin is not None
             process.stdin.close()
@@ -68,7 +68,7 @@ def bots_at_tables(
 ) -> Iterator[tuple[Worker, Worker]]:
     """Two bots, each a process with one stream, at so many tables for two of a server of their own."""
     with contextlib.ExitStack() as stack:
-        address = stack.enter_context(server(environment, keeps=keeps))
+        address, _ = stack.enter_context(server(environment, keeps=keeps))
         names = ("north", "south")
         bots = [
             stack.enter_context(worker("tests.bench.bot", address, name, f"the-token-of-the-bot-{name}", str(number)))

@@ -18,6 +18,10 @@ class Worker:
     def __init__(self, name: str, process: subprocess.Popen[str]) -> None:
         self._name, self._process = name, process
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def tell(self, **request: Any) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(request) + "\n")

@@ -17,10 +17,11 @@ from rummy500.v1.table_pb2 import BuiltinBot
 from rummy500.v1.table_service_pb2 import AddBotRequest, CreateTableRequest
 from rummy500_client import Bot, Request
 from rummy500_client.bot import Answer
+from rummy500_client.bot_games import BotFailed
 from rummy500_client.connection import Connection, new_secret
 from rummy500_client.errors import ServerRefused
 from rummy500_client.examples.easy import EasyBot
-from rummy500_client.play_stream import BotFailed, BotPlayer
+from rummy500_client.play_stream import BotPlayer
 
 SHORT = RulesChoice(options=[Option(name="target", value="1")])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -60,15 +61,16 @@ def run(line: str, server: str, state: Path) -> None:
     """Runs one command, with a table or a record in the place of TABLE and MATCH, and with one deal or two checks for
     speed."""
     words = shlex.split(re.sub("--deals [0-9]+", "--deals 1", line))[1:]
-    if words[:2] == ["bot", "run"]:
-        return  # the one that is connected all the time
+    if words[:2] in (["bot", "run"], ["bot", "serve"]):
+        return  # one is connected all the time
     if words[:2] == ["bot", "doctor"]:
         words += ["--only", "start,draw"]
     if "TABLE" in words:
         words[words.index("TABLE")] = table_for(words, server, state)
     if any("MATCH" in word for word in words):
-        record = max((state / "rummy500-records").iterdir(), key=lambda path: path.stat().st_mtime)
-        words = [word.replace("MATCH", record.stem) for word in words]
+        records = max((state / "rummy500-records").glob("*/records.jsonl"), key=lambda path: path.stat().st_mtime)
+        name = json.loads((records.parent / "match.json").read_text())["match"]
+        words = [name if word == "MATCH" else word.replace("MATCH", records.parent.name) for word in words]
     # A server for each command would be as good and slower; only a game of one's own needs its own.
     shared = "" if words[0] == "play" else server
     ended = rummy500(*words, state=state, typed="q\n", RUMMY500_SERVER=shared)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-from tests.clients.running import PATIENCE, command, environment, rummy500
+from tests.clients.running import rummy500
 
 from rummy500_client.examples import mybot
 
@@ -40,8 +36,8 @@ def test_a_class_a_command_and_a_built_in_bot_play_a_match(state: Path) -> None:
     for name in ("MyBot", "other", "easy"):
         assert f"\n{name} " in ended.stdout
     assert ended.stdout.count("all NORMAL") == 3
-    (file,) = (state / "rummy500-records").iterdir()
-    assert f"records: rummy500-records/{file.name}" in ended.stdout
+    file = state / "rummy500-records" / "MyBot-vs-other-vs-easy" / "records.jsonl"
+    assert f"records: {file.relative_to(state)}\n" in ended.stdout
     assert rummy500("verify", str(file), state=state).returncode == 0
 
 
@@ -73,13 +69,19 @@ def terminations(result: dict[str, Any]) -> set[str]:
 
 def test_a_bot_that_dies_costs_its_own_games_only(state: Path) -> None:
     bot = bot_file(state, "Dying", "print('out of wits', file=sys.stderr, flush=True)", "os._exit(3)")
-    code, match, errors = run_match("--bot", bot, "--bot", "builtin:easy", "--deals", "2", state=state)
+    arguments = ("--bot", bot, "--bot", "builtin:easy", "--deals", "2", "--concurrency", "1")
+    code, match, errors = run_match(*arguments, state=state)
     assert code == 0
     assert errors == "rummy500: bot Dying ended in mid-match (exit code 3): out of wits\n"
     dying, easy = match["results"]
     assert terminations(dying) == {"CRASH"}
+    assert dying["out"] == "TERMINATION_CRASH"
     assert easy["wins"] == 4
     assert "out of wits" in match["reports"][0]["stderr_tail"]
+    kept = sorted((state / "rummy500-records" / "Dying-vs-easy" / "bots").iterdir())
+    assert len(kept) == 3
+    assert "exit code: 3\n" in kept[0].read_text()
+    assert "out of wits" in kept[0].read_text()
 
 
 def test_a_bot_that_hangs_costs_its_own_games_only(state: Path) -> None:
@@ -124,32 +126,6 @@ def test_a_match_without_a_game_shows_no_table(state: Path) -> None:
 def test_one_deal_has_no_interval(state: Path) -> None:
     ended = rummy500("match", "run", *("--bot", "builtin:easy") * 2, "--deals", "1", state=state)
     assert " to " not in ended.stdout
-
-
-def test_ctrl_c_stops_everything_that_was_started(state: Path) -> None:
-    bot = bot_file(
-        state, "Slow", "print(os.getpid(), file=open('thinking', 'w'), flush=True)", "threading.Event().wait()"
-    )
-    os.mkfifo(state / "thinking")
-    arguments = ("match", "run", "--bot", bot, "--bot", "builtin:easy", "--deals", "1")
-    process = subprocess.Popen(
-        command(*arguments),
-        cwd=state,
-        env=environment(state),
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    thinking = int((state / "thinking").read_text())  # waits for the bot
-    children = [thinking, *map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split())]
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130
-    assert errors.splitlines() == ["rummy500: stopped"]
-    for child in children:
-        with pytest.raises(ProcessLookupError):
-            os.kill(child, 0)
-    assert not list((state / "rummy500-records").iterdir())
 
 
 def test_matches_are_listed_shown_and_their_records_fetched(server: str, state: Path) -> None:

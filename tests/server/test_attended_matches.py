@@ -11,12 +11,19 @@ from typing import Any
 
 import grpc
 import pytest
-from tests.server.running import channel_to, running_app
+from tests.server.running import bearer, channel_to, running_app
 from tests.server.stepped_timer import SteppedTimer
 from tests.server.stream_bot import StreamBot, nonsense, plain, stream_bot
 from tests.server.test_matches import OWNER, STRANGER, builtin, connected, plan, reason, records, run, without_times
 
-from rummy500.v1 import match_pb2, match_service_pb2_grpc, play_service_pb2, result_pb2, table_pb2
+from rummy500.v1 import (
+    match_pb2,
+    match_service_pb2_grpc,
+    play_service_pb2,
+    play_service_pb2_grpc,
+    result_pb2,
+    table_pb2,
+)
 from rummy500.v1 import match_service_pb2 as pb
 from rummy500_server.app import App
 
@@ -323,3 +330,31 @@ async def test_a_program_that_is_started_again_plays_the_next_games(world: World
     ended = {each.termination: each.count for each in match.results[0].terminations}
     assert ended == {result_pb2.TERMINATION_NORMAL: 5, result_pb2.TERMINATION_CRASH: 1}
     assert not match.results[0].out
+
+
+@pytest.mark.parametrize(("is_relayed", "charged_ms"), [(True, 10), (False, 60)])
+async def test_what_a_relay_held_is_not_charged_where_the_plan_says_that_there_is_one(
+    world: World, is_relayed: bool, charged_ms: int
+) -> None:
+    bot = match_pb2.MatchBot(name="a", connected=match_pb2.ConnectedBot(names=["a"], is_relayed=is_relayed))
+    call: Any = play_service_pb2_grpc.PlayServiceStub(world.channel).Play(metadata=bearer("the-token-of-the-relayed"))
+    request = pb.CreateMatchRequest(plan=plan(bot, builtin("easy"), deals=1), bot_secrets=["the-token-of-the-relayed"])
+    await world.matches.CreateMatch(request, metadata=OWNER)
+    await call.write(play_service_pb2.PlayRequest(hello=play_service_pb2.Hello(name="a")))
+    asked = await _decision(call)
+    world.timer.advance(0.06)
+    decision = play_service_pb2.Decision(table=asked.table, sequence=asked.sequence, actions=plain(asked))
+    await call.write(play_service_pb2.PlayRequest(decisions=[decision], relayed_us=50_000))
+    again = await _decision(call, asked.table)
+    call.cancel()
+    assert again.charged_ms == charged_ms
+
+
+async def _decision(call: Any, table: str = "") -> play_service_pb2.DecisionRequest:
+    """The next that is asked, at that table or at any."""
+    while True:
+        response = await asyncio.wait_for(call.read(), 20)
+        for request in response.decision_requests:
+            if table in ("", request.table):
+                found: play_service_pb2.DecisionRequest = request
+                return found

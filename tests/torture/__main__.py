@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 
-PROGRAMS = ("fuzz", "kills", "power", "soak")
+PROGRAMS = ("fuzz", "kills", "matches", "power", "soak")
 """Modules of this package, each with `main(arguments)` that answers an exit status."""
 
 

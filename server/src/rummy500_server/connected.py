@@ -21,6 +21,8 @@ class Connected:
         """By digest and table: the seats at tables that are in memory and not over."""
         self._expected: dict[str, frozenset[str]] = {}
         """By match: the digests of its bots' tokens."""
+        self._relayed: dict[str, frozenset[str]] = {}
+        """By match: the names of streams that its owner relays."""
         self._arrivals: dict[str, list[asyncio.Future[PlayStream]]] = {}
         self._turned_away: dict[str, str] = {}
         """Why a bot that is waited for was not let in: by its name, or by the digest of its token."""
@@ -33,13 +35,18 @@ class Connected:
     def all(self) -> Iterable[PlayStream]:
         return tuple(self._by_who.values())
 
-    def expect(self, match: str, whos: Iterable[str]) -> None:
-        """Bots of these digests belong to a match that goes on."""
-        self._expected[match] = frozenset(whos)
+    def expect(self, match: str, whos: Iterable[str], *, relayed: Iterable[str] = ()) -> None:
+        """Bots of these digests belong to a match that goes on. `relayed`: the names of those that its owner relays."""
+        self._expected[match], self._relayed[match] = frozenset(whos), frozenset(relayed)
+
+    def is_relayed(self, name: str, who: str) -> bool:
+        """Whether what that bot says of a relay is believed."""
+        return any(name in self._relayed[match] and who in whos for match, whos in self._expected.items())
 
     def expect_no_more(self, match: str) -> None:
         whos = self._expected.pop(match, frozenset())
         self.why_away(whos)
+        self._relayed.pop(match, None)
         self._last_sent = {name: last for name, last in self._last_sent.items() if last[0] not in whos}
 
     def dismiss(self, name: str, whos: Collection[str]) -> None:

@@ -50,11 +50,12 @@ _WIRE_UNIT = {Unit.DEAL: match_pb2.MATCH_UNIT_DEAL, Unit.GAME: match_pb2.MATCH_U
 @dataclass(frozen=True, slots=True)
 class MatchBot:
     """`builtin` or `connected`: the names of the streams that play it, one for all seatings or one for each in which
-    it sits."""
+    it sits. `is_relayed`: what its relay says that it held is not charged."""
 
     name: str
     builtin: BotSpec | None = None
     connected: tuple[str, ...] = ()
+    is_relayed: bool = False
 
     @property
     def sees_all_sides(self) -> bool:
@@ -136,7 +137,12 @@ class MatchSpec:
     def to_json(self) -> dict[str, Any]:
         return {
             "bots": [
-                {"name": bot.name, "builtin": str(bot.builtin) if bot.builtin else "", "connected": bot.connected}
+                {
+                    "name": bot.name,
+                    "builtin": str(bot.builtin) if bot.builtin else "",
+                    "connected": bot.connected,
+                    "is_relayed": bot.is_relayed,
+                }
                 for bot in self.bots
             ],
             "choice": [self.choice.preset, self.choice.variants, dict(self.choice.options)],
@@ -158,7 +164,12 @@ class MatchSpec:
     def from_json(cls, values: Mapping[str, Any]) -> MatchSpec:
         preset, variants, options = values["choice"]
         bots = tuple(
-            MatchBot(bot["name"], BotSpec.read(bot["builtin"]) if bot["builtin"] else None, tuple(bot["connected"]))
+            MatchBot(
+                bot["name"],
+                BotSpec.read(bot["builtin"]) if bot["builtin"] else None,
+                tuple(bot["connected"]),
+                bot.get("is_relayed", False),
+            )
             for bot in values["bots"]
         )
         return cls(
@@ -251,7 +262,7 @@ def _read_bot(message: match_pb2.MatchBot, path: str) -> MatchBot:
             names = tuple(
                 read_name(stream, f"{path}.connected.names[{at}]") for at, stream in enumerate(message.connected.names)
             )
-            return MatchBot(name, connected=names)
+            return MatchBot(name, connected=names, is_relayed=message.connected.is_relayed)
         case None:
             raise bad_request(f"{path}.source", "set builtin or connected")
 
@@ -321,6 +332,7 @@ def spec_message(spec: MatchSpec, *, with_seed: bool) -> match_pb2.MatchPlan:
         added = message.bots.add(name=bot.name)
         if bot.builtin is None:
             added.connected.names.extend(bot.connected)
+            added.connected.is_relayed = bot.is_relayed
             continue
         added.builtin.CopyFrom(bot_message(bot.builtin))
     return message

@@ -186,7 +186,8 @@ class Matches:
             keep=self._keep_later,
         )
         if not document.is_over:
-            self._connected.expect(document.name, document.bots)
+            relayed = [name for bot in document.spec.bots if bot.is_relayed for name in bot.connected]
+            self._connected.expect(document.name, document.bots, relayed=relayed)
         return match
 
     def _keep_later(self, match: Match) -> None:

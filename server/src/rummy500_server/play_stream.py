@@ -35,6 +35,8 @@ DECISIONS_A_TURN = 64
 """Decisions of one message that are applied before others get the loop."""
 LONGEST_LAST_SENT = 2_000
 """Characters that are told of the last decision of a bot that is gone."""
+MOST_RELAYED_US = 100_000
+"""What a relay may say that it held."""
 MOST_REFUSALS = 2_048
 """Refusals that wait for a slow reader."""
 
@@ -75,9 +77,11 @@ class PlayStream:
         bucket: Bucket,
         commits: Commits,
         timer: Timer,
+        is_relayed: bool = False,
     ) -> None:
         self.who, self.name, self.most_games = who, name, most_games
         self._rules, self._bucket, self._commits, self._timer = rules, bucket, commits, timer
+        self._is_relayed = is_relayed
         self._rules_sent: set[str] = set()
         self._links: dict[str, PlayLink] = {}
         self._due: dict[PlayLink, None] = {}
@@ -168,6 +172,8 @@ class PlayStream:
     async def _take_in(self, request: pb.PlayRequest) -> None:
         came, read_at = time.perf_counter(), self._timer.time()
         verify_play_request(request)
+        if self._is_relayed:
+            read_at -= min(request.relayed_us, MOST_RELAYED_US) / 1e6
         if request.decisions:
             self._last_decision = request.decisions[-1]
         for table in request.rules_wanted:

@@ -113,6 +113,11 @@ class Connection:
     ) -> Stream[Response]:
         return Stream(method(requests, metadata=authorization(self.token)), self.address)
 
+    def relayed(self, path: str, requests: Iterator[bytes], *, token: str) -> Stream[bytes]:
+        """A conversation whose messages are bytes in both directions."""
+        converse: Any = self._channel.stream_stream(path)
+        return Stream(converse(requests, metadata=authorization(token)), self.address)
+
     def close(self) -> None:
         self._channel.close()
 

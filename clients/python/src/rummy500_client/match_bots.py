@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 import shlex
-import signal
-import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rummy500.v1.match_pb2 import ConnectedBot, MatchBot
 from rummy500_client.bot_class import is_class_path
+from rummy500_client.connection import verify_address
 from rummy500_client.errors import ClientError
-from rummy500_client.options import NAME, read_builtin
+from rummy500_client.options import read_builtin
 
-TAIL_BYTES = 8 * 1024
-STOP_SECONDS = 3.0
 NAME_OF_A_BOT = re.compile(r"[\w.-]{1,48}")
 _NAMED = re.compile(rf"({NAME_OF_A_BOT.pattern})=(.+:.*)", re.DOTALL)
-_FORMS = "builtin:NAME, connected:NAME, FILE.py:CLASS, MODULE:CLASS or cmd:COMMAND"
+_FORMS = "builtin:NAME, connected:NAME, FILE.py:CLASS, MODULE:CLASS, cmd:COMMAND or dial:HOST:PORT"
 
 
 @dataclass(frozen=True)
 class BotSpec:
-    """A bot of a match. `kind` is builtin, connected, class or cmd; the last two are started here."""
+    """A bot of a match. `kind` is builtin, connected, class, cmd or dial; the last three have a connection for each
+    seating that is made from here."""
 
     name: str
     kind: str
@@ -36,7 +31,13 @@ class BotSpec:
 
     @property
     def is_started_here(self) -> bool:
-        return self.kind in ("class", "cmd")
+        return self.kind in ("class", "cmd", "dial")
+
+    @property
+    def files(self) -> list[Path]:
+        """The files by which the bot is what it is, as far as its name tells."""
+        words = {"class": lambda: [self.what.rpartition(":")[0]], "cmd": self.command}.get(self.kind, list)()
+        return [Path(word) for word in words if Path(word).is_file()]
 
     def command(self) -> list[str]:
         """Raises ClientError when the command cannot be read."""
@@ -77,6 +78,8 @@ def read_bot(text: str) -> BotSpec:
             return BotSpec(given or read_builtin(what).name, kind, what)
         case "connected":
             return BotSpec(given or what, kind, what)
+        case "dial":
+            return BotSpec(given or verify_address(what).replace(":", "-")[:48], kind, verify_address(what))
         case "cmd":
             spec = BotSpec(given, "cmd", what)
             words = spec.command()
@@ -102,87 +105,4 @@ def match_bot(spec: BotSpec, streams: Iterable[str] = ()) -> MatchBot:
     if spec.kind == "builtin":
         return MatchBot(name=spec.name, builtin=read_builtin(spec.what))
     names = streams if spec.is_started_here else [spec.what]
-    return MatchBot(name=spec.name, connected=ConnectedBot(names=names))
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A bot's process has ended: `exit_code` None when it could not be started."""
-
-    spec: BotSpec
-    seating: int
-    exit_code: int | None
-    stderr_tail: str
-
-
-class BotProcess:
-    """One process of a bot, for one seating. `ended` is called in another thread, when it ends by itself."""
-
-    def __init__(
-        self, spec: BotSpec, *, seating: int, environment: Mapping[str, str], ended: Callable[[Ended], None]
-    ) -> None:
-        self.spec = spec
-        self.seating = seating
-        self._ended = ended
-        self._is_stopped = False
-        self._tail = b""
-        try:
-            self._process: subprocess.Popen[bytes] | None = subprocess.Popen(
-                spec.command(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                env=environment,
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._process = None
-            ended(Ended(spec, seating, None, f"{spec.command()[0]}: {error.strerror}"))
-            return
-        self._reader = threading.Thread(target=self._read, args=(self._process,), name=environment[NAME], daemon=True)
-        self._reader.start()
-
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stderr is not None
-        with contextlib.suppress(OSError, ValueError):
-            while chunk := os.read(process.stderr.fileno(), TAIL_BYTES):
-                self._tail = (self._tail + chunk)[-TAIL_BYTES:]
-        code = process.wait()
-        if not self._is_stopped:
-            self._ended(Ended(self.spec, self.seating, code, self.stderr_tail))
-
-    @property
-    def stderr_tail(self) -> str:
-        """What it last wrote to its standard error."""
-        return self._tail.decode("utf-8", errors="replace")
-
-    def ask_to_stop(self) -> None:
-        self._is_stopped = True
-        self._signal(signal.SIGTERM)
-
-    def wait_stopped(self) -> None:
-        """Returns when the process and its group are gone, whatever that takes."""
-        if self._process is None:
-            return
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(STOP_SECONDS)
-        self._signal(signal.SIGKILL)
-        self._process.wait()
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
-        self._reader.join(STOP_SECONDS)
-        assert self._process.stderr is not None
-        self._process.stderr.close()
-
-    def _signal(self, number: signal.Signals) -> None:
-        if self._process is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, number)
-
-
-def stop_all(processes: Sequence[BotProcess]) -> None:
-    for process in processes:
-        process.ask_to_stop()
-    for process in processes:
-        process.wait_stopped()
+    return MatchBot(name=spec.name, connected=ConnectedBot(names=names, is_relayed=spec.kind == "dial"))

@@ -12,6 +12,7 @@ from rummy500.v1.match_pb2 import (
     MatchState,
 )
 from rummy500.v1.result_pb2 import TERMINATION_NORMAL
+from rummy500_client.bot_reports import bot_report_lines
 from rummy500_client.describe import termination_text
 from rummy500_client.screen import table_text
 
@@ -25,7 +26,8 @@ def state_text(match: Match) -> str:
 def progress_text(match: Match, *, with_means: bool = True) -> str:
     if match.state == MATCH_STATE_WAITING:
         return f"match {match.name}: waiting for the bots to connect"
-    done = f"{match.games_finished} of {match.games_planned} games"
+    paused = f"paused ({match.sentence}), " if state_text(match) == "paused" else ""
+    done = f"{paused}{match.games_finished} of {match.games_planned} games"
     shown = [result for result in match.results if with_means and result.rounds]
     means = " · ".join(f"{result.name} {result.points_per_round:+.1f}" for result in shown)
     return f"match {match.name}: {done}{f' · {means}' if means else ''}"
@@ -56,10 +58,8 @@ def report_lines(match: Match) -> list[str]:
         lines += table_text(HEADS, [result_row(result, is_one_deal=match.plan.deals == 1) for result in match.results])
     if match.sentence:
         lines.append(match.sentence)
-    for report in match.reports if match.games_finished else ():
-        code = f", exit code {report.exit_code}" if report.HasField("exit_code") else ""
-        lines.append(f"bot {report.bot}: {termination_text(report.kind)}{code}")
-        lines += [f"  | {line}" for line in report.stderr_tail.strip().splitlines()[-5:]]
+    if match.games_finished:
+        lines += bot_report_lines(match)
     return lines
 
 
@@ -78,4 +78,5 @@ def _terminations(result: BotResult) -> str:
         for count in result.terminations
         if count.termination != TERMINATION_NORMAL
     ]
+    parts += ["out of the match"] if result.out else []
     return ", ".join(parts) or ("all NORMAL" if result.rounds else "-")

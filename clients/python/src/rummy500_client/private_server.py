@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,13 @@ from pathlib import Path
 from rummy500_client.errors import ClientError
 
 START_SECONDS, STOP_SECONDS = 30.0, 10.0
+MOST_RESTARTS = 3
+"""How often a server that has died is started anew without listening once."""
 _LOOK_EVERY = 0.02
+READY = "ready"
+"""The file in which a server writes where it listens."""
+_IN_USE = "is in use by another server"
+"""What a server says that cannot have it."""
 
 
 @contextlib.contextmanager
@@ -33,26 +40,66 @@ def server_for(address: str, *, database: str = "") -> Iterator[str]:
 @contextlib.contextmanager
 def private_server(*, database: str = "") -> Iterator[str]:
     """Starts a server and yields its address; ends it in any case. Without `database` it keeps its games in a temporary
-    file."""
+    file. A server that dies is started anew at the same address."""
     directory = Path(tempfile.mkdtemp(prefix="rummy500-"))
     try:
-        with (directory / "server.log").open("wb") as log:
-            process = _start(directory, database or str(directory / "server.db"), log.fileno())
+        server = _Server(directory, database or str(directory / "server.db"))
         try:
-            yield _address(process, directory)
+            yield server.address
         finally:
-            stop(process)
+            server.stop()
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _start(directory: Path, database: str, log: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "rummy500_server", "serve", "--host", "127.0.0.1", "--port", "0"]
-    command += ["--database", database, "--ready-file", str(directory / "ready"), "--exit-with-stdin"]
+class _Server:
+    def __init__(self, directory: Path, database: str) -> None:
+        self._directory, self._database = directory, database
+        self._process, self.address = self._started()
+        self._lock = threading.Lock()
+        self._is_stopped = False
+        threading.Thread(target=self._look_after, name="private server", daemon=True).start()
+
+    def _started(self) -> tuple[subprocess.Popen[bytes], str]:
+        """A process that listens, and its address. The database may still belong to one that is ending."""
+        until = time.monotonic() + STOP_SECONDS
+        while True:
+            process = _start(self._directory, self._database)
+            try:
+                return process, _address(process, self._directory)
+            except ClientError as error:
+                stop(process)
+                if _IN_USE not in error.sentence or time.monotonic() > until:
+                    raise
+            except BaseException:
+                stop(process)
+                raise
+
+    def _look_after(self) -> None:
+        failed, ready = 0, self._directory / READY
+        while failed < MOST_RESTARTS:
+            self._process.wait()
+            with self._lock:
+                if self._is_stopped:
+                    return
+                failed = 0 if ready.exists() else failed + 1
+                ready.unlink(missing_ok=True)
+                self._process = _start(self._directory, self._database, port=self.address.rpartition(":")[2])
+
+    def stop(self) -> None:
+        with self._lock:
+            self._is_stopped = True
+        stop(self._process)
+
+
+def _start(directory: Path, database: str, *, port: str = "0") -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "rummy500_server", "serve", "--host", "127.0.0.1", "--port", port]
+    command += ["--database", database, "--ready-file", str(directory / READY), "--exit-with-stdin"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RUMMY500_")}
-    return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, start_new_session=True
-    )
+    with (directory / "server.log").open("wb") as log:
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, start_new_session=True
+        )
 
 
 def _address(process: subprocess.Popen[bytes], directory: Path) -> str:
@@ -60,7 +107,7 @@ def _address(process: subprocess.Popen[bytes], directory: Path) -> str:
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         with contextlib.suppress(FileNotFoundError):
-            text = (directory / "ready").read_text(encoding="ascii").strip()
+            text = (directory / READY).read_text(encoding="ascii").strip()
             if text:
                 return text
         if process.poll() is not None:

@@ -176,6 +176,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
             bucket=Bucket(settings.refusals_per_second),
             commits=self._lobby.commits,
             timer=self._lobby.timer,
+            is_relayed=self._connected.is_relayed(hello.name, who),
         )
         stream.welcome(version=self._version, features=FEATURES, keepalive_ms=settings.keepalive_ms)
         return stream

@@ -1,4 +1,4 @@
-"""`rummy500 bot`: examines a bot, or connects a Python class to a server as a bot."""
+"""`rummy500 bot`: examines a bot, connects a Python class to a server, or serves it to whoever dials."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import sys
 import threading
 import traceback
 
+from rummy500_client.bot import Bot
 from rummy500_client.bot_class import load_bot
+from rummy500_client.bot_games import BotFailed
+from rummy500_client.bot_serve import BotServer
 from rummy500_client.commands import bot_doctor
 from rummy500_client.connection import Connection, new_secret
 from rummy500_client.options import NAME, TOKEN, Subparsers, add_server, between, given_token, security, server_address
-from rummy500_client.play_stream import BotFailed, BotPlayer
+from rummy500_client.play_stream import BotPlayer
 
 
 def add(subparsers: Subparsers) -> None:
@@ -37,6 +40,32 @@ def add(subparsers: Subparsers) -> None:
     add_server(run_parser)
     run_parser.set_defaults(run=run)
     bot_doctor.add(actions)
+    serve = actions.add_parser(
+        "serve",
+        help="serve a Python class to matches that dial it",
+        description="Plays for whoever dials, until it is stopped: `rummy500 match run --bot dial:HOST:PORT`. Each "
+        "stream has an object of its own.",
+    )
+    serve.add_argument("bot", metavar="FILE.py:CLASS", help="or MODULE:CLASS")
+    serve.add_argument("--name", default="", help="else the class's name")
+    serve.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen; default 127.0.0.1")
+    serve.add_argument("--port", type=between(0, 65_535), default=0, metavar="N", help="0, the default: a free one")
+    serve.set_defaults(run=run_serve)
+
+
+def run_serve(arguments: argparse.Namespace) -> int:
+    bot = load_bot(arguments.bot)
+
+    def make() -> Bot:
+        return type(bot)()
+
+    server = BotServer(make, arguments.name or type(bot).__name__, host=arguments.host, port=arguments.port)
+    print(f"listening on {server.address}", flush=True)
+    try:
+        server.wait()
+    finally:
+        server.close()
+    return 0
 
 
 def run(arguments: argparse.Namespace) -> int:

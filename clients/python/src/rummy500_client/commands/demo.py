@@ -22,7 +22,7 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     print(f"a match of {DEALS} duplicate deals: each bot is a process that connects to the server over gRPC")
-    words = ["match", "run", "--deals", str(DEALS), "--seed", SEED, "--records", str(arguments.records)]
+    words = ["match", "run", "--deals", str(DEALS), "--seed", SEED, "--fresh", "--records", str(arguments.records)]
     for bot in BOTS:
         words += ["--bot", bot]
     parser = argparse.ArgumentParser()

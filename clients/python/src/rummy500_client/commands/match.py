@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,8 +26,9 @@ from rummy500_client.json_text import print_json
 from rummy500_client.match_bots import BotSpec, read_bots
 from rummy500_client.match_dry_run import ask_plan, plan_lines
 from rummy500_client.match_file import MatchKeys
+from rummy500_client.match_folder import MatchFolder, RunnerState, usual_name, wanted_of
 from rummy500_client.match_report import report_lines, state_text
-from rummy500_client.match_run import MatchRunner, fetch_records, is_complete, make_directory
+from rummy500_client.match_run import MatchRunner, fetch_records, is_complete, is_going_on
 from rummy500_client.match_view import open_view
 from rummy500_client.match_watch import follow
 from rummy500_client.options import (
@@ -42,7 +45,9 @@ from rummy500_client.screen import table_text
 from rummy500_client.seeds import add_seed, read_seed
 
 RECORDS = Path("rummy500-records")
-FLAGS_ONLY = ("--json", "--seed-file", "--dry-run")
+NAME_OF_A_MATCH = re.compile(r"[\w-][\w.-]{0,63}")
+INTERRUPTED = 130
+FLAGS_ONLY = ("--json", "--seed-file", "--fresh", "--dry-run")
 """Flags of `match run` that a match file cannot say."""
 UNITS = {"deal": MATCH_UNIT_DEAL, "game": MATCH_UNIT_GAME}
 SCHEDULES = {
@@ -84,7 +89,8 @@ def _add_run(actions: Subparsers) -> MatchKeys:
         description="Each flag is a key of the match file too, and overrides it. A bot is builtin:NAME, "
         "connected:NAME, FILE.py:CLASS, MODULE:CLASS or cmd:COMMAND, with NAME= before it if you like. Classes and "
         "commands are started here, one process for each seating of a deal. Exit code 0: all deals were played; 1: the "
-        "match ended before; 2: it could not be begun.",
+        "match ended before; 2: it could not be begun; 130: it was interrupted. The same command again goes on where "
+        "it was, also after a crash.",
     )
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a match file, see `rummy500 match init`")
     parser.add_argument("--bot", action="append", default=[], metavar="BOT", help="who plays; two or more")
@@ -98,6 +104,14 @@ def _add_run(actions: Subparsers) -> MatchKeys:
     parser.add_argument("--unpaired", action="store_true", help="packs of its own for each seating of a deal")
     parser.add_argument("--concurrency", type=between(1, 1024), default=0, metavar="N", help="tables at a time")
     parser.add_argument("--records", type=Path, default=RECORDS, metavar="DIR", help=f"default ./{RECORDS}")
+    parser.add_argument("--name", default="", metavar="NAME", help="its directory in DIR, else the names of its bots")
+    parser.add_argument("--fresh", action="store_true", help="begin anew; an earlier match of that name is set aside")
+    parser.add_argument(
+        "--strikes", type=between(0, 1_000), metavar="N", help="so many faults put a bot out, 0 for never; default 3"
+    )
+    parser.add_argument(
+        "--arrival", type=between(1, 3_600), default=30, metavar="SECONDS", help="for bots to connect; default 30"
+    )
     add_rules(parser)
     add_clock(parser, is_match=True)
     add_server(parser, is_private=True)
@@ -134,32 +148,71 @@ def run(given: argparse.Namespace) -> int:
         unpaired=arguments.unpaired,
         concurrency=arguments.concurrency,
         clock=read_clock(arguments),
+        strikes=arguments.strikes,
+        arrival_ms=arguments.arrival * 1000,
     )
     seed = read_seed(arguments, between(0, 2**64 - 1))
     if seed is not None:
         plan.seed = seed
     if arguments.dry_run:
         return _dry_run(arguments, specs, plan)
-    make_directory(arguments.records)
-    view = open_view()
+    name, fresh = _read_match_name(arguments.name) or usual_name(specs), arguments.fresh
+    wanted = wanted_of(plan, specs, server=arguments.server)
+    with MatchFolder(arguments.records, name, fresh=fresh) as folder:
+        state = folder.state(wanted)
+        if state is not None and state.finished is not None:
+            print(
+                f"rummy500: this match is over already; --fresh begins it anew and keeps {folder.path}", file=sys.stderr
+            )
+            return _end(state.finished, folder, is_json=arguments.json)
+        return _run(arguments, plan, specs, folder, state or RunnerState(wanted))
+
+
+def _run(
+    arguments: argparse.Namespace,
+    plan: MatchPlan,
+    specs: Sequence[BotSpec],
+    folder: MatchFolder,
+    state: RunnerState,
+) -> int:
+    """Plays the match, from its beginning or from where it was, and writes down what it came to."""
+    own_database = not (arguments.server or arguments.database)
+    if own_database:
+        arguments.database = str(folder.database)
+    view, problem = open_view(), ""
     with server_or_private(arguments) as connection:
         try:
-            with MatchRunner(connection, specs, view) as runner:
-                match = runner.run(plan)
+            with MatchRunner(connection, specs, view, folder) as runner:
+                match = runner.run(plan, state)
         finally:
             view.close()
-        records, problem = None, ""
-        try:
-            if match.games_finished:
-                path = arguments.records / f"{match.name}.jsonl"
-                records = fetch_records(connection, GetRecordRequest(match=match.name), path)
-                with records.open(encoding="utf-8") as lines:
-                    problem = match_problem(match, told=runner.commitment, records=lines)
-        finally:
-            _show(match, records=records, is_json=arguments.json)
+        if is_going_on(match):
+            _show(match, records=None, is_json=arguments.json)
+            view.tell(f"paused: {match.sentence}; the same command goes on with it")
+            return INTERRUPTED if runner.is_interrupted else 1
+        if match.games_finished:
+            fetch_records(connection, GetRecordRequest(match=match.name), folder.records)
+    folder.finish(state, match)
+    if own_database:
+        folder.drop_database()
+    if folder.records.exists():
+        with folder.records.open(encoding="utf-8") as lines:
+            problem = match_problem(match, told=bytes.fromhex(state.commitment), records=lines)
+    code = _end(match, folder, is_json=arguments.json)
     if problem:
         view.tell(f"NO FAIR DEALS: {problem}")
-    return 0 if is_complete(match) and not problem else 1
+    return 1 if problem else code
+
+
+def _end(match: Match, folder: MatchFolder, *, is_json: bool) -> int:
+    _show(match, records=folder.records if folder.records.exists() else None, is_json=is_json)
+    return 0 if is_complete(match) else 1
+
+
+def _read_match_name(name: str) -> str:
+    if name and not NAME_OF_A_MATCH.fullmatch(name):
+        raise ClientError(f"--name {name!r}: it is 1 to 64 letters, digits, dots, - and _, and no dot first")
+    return name
 
 
 def _dry_run(arguments: argparse.Namespace, specs: Sequence[BotSpec], plan: MatchPlan) -> int:
