@@ -85,6 +85,13 @@ def test_a_hint_says_what_a_good_bot_would_do_and_why(state: Path) -> None:
         anna.wait_for("play, ")
 
 
+def test_a_ranked_game_has_no_hints(server: str, state: Path) -> None:
+    refused = rummy500("play", "--server", server, "--ranked", "easy", "--hint", state=state)
+
+    assert refused.returncode == 2
+    assert "a ranked game has no hints: leave out --hint" in refused.stderr
+
+
 def test_a_game_that_is_refused_leaves_no_file(state: Path) -> None:
     for wrong in (("--players", "8"), ("--preset", "nope"), ("--bots", "nope")):
         assert rummy500("play", *wrong, state=state).returncode == 1

@@ -71,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         with server_for(seat.server, database=seat.database) as address:
             return _play(arguments, address, seat, is_resumed=True)
     seed = read_seed(arguments, bytes_of_hex) or b""
+    if arguments.ranked and arguments.hint:
+        raise ClientError("a ranked game has no hints: leave out --hint")
     if arguments.ranked and (not arguments.server or arguments.join or arguments.bots or arguments.players):
         raise ClientError("--ranked names all opponents of a new table on a server: --server HOST:PORT --ranked easy")
     database = str(Path(arguments.database).absolute()) if arguments.database else ""
@@ -188,6 +190,8 @@ def _play(arguments: argparse.Namespace, address: str, seat: SavedSeat, *, is_re
     with Connection(address, token=seat.owner_token, security=security(arguments) or seat.security) as connection:
         shown = connection.ask(connection.tables.GetTable, GetTableRequest(table=seat.table), token=seat.secret)
         table = shown.table
+        if table.ranked and arguments.hint:
+            raise ClientError(f"a ranked game has no hints: go on without --hint; {_come_back(seat)}")
         display.seated(table.name, seat.seat, [each.name for each in table.seats])
         if table.from_seed:
             display.note("the cards follow from a given seed: the game can be repeated, but it is no fair deal")
