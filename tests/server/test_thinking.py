@@ -164,6 +164,16 @@ async def test_an_expert_plays_a_match_and_nothing_goes_wrong() -> None:
         assert result.refusals == 0
 
 
+async def test_an_expert_is_never_late_however_long_its_process_takes_to_start() -> None:
+    """No process thinks yet when the first decision is asked, and there is hardly time to start one."""
+    async with running_app(bot_processes=1, decision_ms=400) as app, channel_to(app.address) as channel:
+        matches = match_service_pb2_grpc.MatchServiceStub(channel)
+        match = await run(matches, plan(builtin("expert"), builtin("easy"), deals=1, seed=3))
+
+    for result in match.results:
+        assert [(t.termination, t.count) for t in result.terminations] == [(result_pb2.TERMINATION_NORMAL, 2)]
+
+
 async def test_no_table_waits_for_another_tables_expert() -> None:
     """One expert thinks for a minute; meanwhile quick bots play a whole match."""
     async with running_app(bot_processes=1, decision_ms=600_000) as app, channel_to(app.address) as channel:

@@ -41,6 +41,8 @@ STEPS_A_TURN = 32
 """Actions of built-in bots between two commits: others want the loop too."""
 QUICK = "normal"
 """The bot that answers for one that did not get to think."""
+PATIENCE = 0.5
+"""The part of the time for a decision after which it does."""
 
 
 class OwnBots:
@@ -135,15 +137,21 @@ class OwnBots:
         choice = table.creation.choice
         rules = TableRules(choice.preset, choice.variants, tuple(sorted(choice.options.items())), len(table.seats))
         question = Question(pickle.dumps(player.bot), rules, request, time.monotonic())
-        thought = self._thought(seat, table.sequence, question)
+        face = keeper.clock_face(seat)
+        time_ms = table.creation.clock.decision_ms if face is None else face.time_left_ms
+        patience = time_ms / 1000 * PATIENCE if time_ms else None
+        thought = self._thought(seat, table.sequence, question, patience)
         self._asked[seat] = asyncio.get_running_loop().create_task(thought, context=Context())
 
-    async def _thought(self, seat: int, sequence: int, question: Question) -> None:
-        """Plays what the bot has thought of, if the table still waits for it."""
+    async def _thought(self, seat: int, sequence: int, question: Question, patience: float | None) -> None:
+        """Plays what the bot has thought of, if the table still waits for it. After `patience` seconds a quick bot
+        answers in its place, so that it is never late."""
         keeper = self._keeper
         answer = None
         try:
-            answer = await self._thinking.answer(question)
+            answer = await asyncio.wait_for(self._thinking.answer(question), patience)
+        except TimeoutError:
+            log.debug("bot.no_thought", table=keeper.table.name, seat=seat, sentence="its time was nearly over")
         except NoThought as none:
             if not keeper.is_halted:
                 log.warning("bot.no_thought", table=keeper.table.name, seat=seat, sentence=str(none))
