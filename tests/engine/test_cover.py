@@ -10,11 +10,12 @@ from tests.engine.tables import rules_of, variant
 
 from rummy500_engine.cards import JOKER, hand_of
 from rummy500_engine.cover import Cover
-from rummy500_engine.finish import Search, TurnState
+from rummy500_engine.finish import Search
 from rummy500_engine.melds import Meld
 from rummy500_engine.plugins import Plugin
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import AceEnds, Pack, Sets
+from rummy500_engine.turn import TurnState
 
 POSITIONS = 4_000 if os.environ.get("RUMMY500_LONG") else 400
 

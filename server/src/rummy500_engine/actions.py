@@ -29,13 +29,20 @@ class Take:
     place: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, init=False, unsafe_hash=True)
 class LayMeld:
-    """Lay a new meld. `stands_for` is parallel to `cards` (the face itself for a natural card), or empty: not said."""
+    """Lay a new meld. `stands_for` is parallel to `cards` (the face itself for a natural card), or empty: not said.
+
+    A value like the others. It is not frozen, because a listing may hold thousands and each would take six times as
+    long to make.
+    """
 
     cards: tuple[Card, ...]
-    stands_for: tuple[Card, ...] = ()
-    end: End | None = None
+    stands_for: tuple[Card, ...]
+    end: End | None
+
+    def __init__(self, cards: tuple[Card, ...], stands_for: tuple[Card, ...] = (), end: End | None = None) -> None:
+        self.cards, self.stands_for, self.end = cards, stands_for, end
 
 
 @dataclass(frozen=True, slots=True)

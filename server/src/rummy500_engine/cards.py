@@ -32,6 +32,8 @@ DISTINCT: Final[Mask] = (1 << COPY_BITS) - 1
 JOKER_BIT: Final[Mask] = 1 << JOKER
 ACES: Final[Mask] = 0x0001_0001_0001_0001
 NATURALS: Final[Mask] = sum(1 << card for card in FACES)
+_MOST_COPIES: Final = 64
+_ALL_JOKERS: Final[Mask] = sum(1 << JOKER + copy * COPY_BITS for copy in range(_MOST_COPIES))
 
 _TEXT: Final = {card: RANKS[card % LANE_BITS] + SUITS[card // LANE_BITS] for card in FACES} | {JOKER: "JK"}
 _CARD: Final = {text: card for card, text in _TEXT.items()}
@@ -155,6 +157,13 @@ def less(hand: Mask, cards: Mask) -> Mask:
     return hand
 
 
+def joined(hand: Mask, cards: Mask) -> Mask:
+    """The hand and the cards."""
+    if not hand & cards:
+        return hand | cards
+    return hand_of([*cards_of(hand), *cards_of(cards)])
+
+
 def count(hand: Mask, card: Card) -> int:
     held = 0
     hand >>= card
@@ -162,6 +171,16 @@ def count(hand: Mask, card: Card) -> int:
         held += 1
         hand >>= COPY_BITS
     return held
+
+
+def naturals_of(hand: Mask) -> Mask:
+    """The hand without its jokers."""
+    return hand & ~_ALL_JOKERS
+
+
+def with_jokers(naturals: Mask, jokers: int) -> Mask:
+    """The hand of these natural cards and so many jokers."""
+    return naturals | _ALL_JOKERS & (1 << jokers * COPY_BITS) - 1
 
 
 def holds(hand: Mask, cards: Iterable[Card]) -> bool:

@@ -8,53 +8,15 @@ Since a plan's melds are disjoint, some order of plays carries out every plan fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from rummy500_engine.cards import DISTINCT, JOKER, LANE_BITS, NATURALS, Card, Mask, cards_of, remove, suit_of, without
 from rummy500_engine.melds import Kind, Meld, MeldCatalogue
 from rummy500_engine.minimum import Reach, reach_of
 from rummy500_engine.pieces import pieces_of
-from rummy500_engine.planner import Planner, can_plan
+from rummy500_engine.plans import Plans, decides
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import GoingOut
-
-
-class TurnState(NamedTuple):
-    """What bears on finishing a turn.
-
-    `must` is the part of `hand` that must still be used, `target` the deepest card taken (None: none taken);
-    `melded` says whether the seat had a meld before this turn, `laid_points` and `laid` what it melded in it (the
-    points of its melds; whether any), `best` the points of the meld that it lays first: the best of the plan, whose
-    melds may be laid in any order; `lays_off` whether a lay-off was made in the plan; `first_play`: the next play must
-    contain the target; `own` are melds of the plan that nothing needs to be laid off on any more.
-    """
-
-    seat: int
-    hand: Mask
-    must: Mask
-    target: Card | None
-    banned: Card | None
-    melds: tuple[Meld, ...]
-    melded: bool
-    laid: bool = False
-    laid_points: int = 0
-    best: int = 0
-    lays_off: bool = False
-    first_play: bool = False
-    new_meld: bool = False
-    own: tuple[Meld, ...] = ()
-
-
-def can_lay_off_on(rules: Rules, seat: int, meld: Meld) -> bool:
-    """Whether the meld is open to the seat at this table (RULES 2, `own-melds`): a meld is its opener's."""
-    return not rules.own_melds_only or rules.sides[meld.opener] == rules.sides[seat]
-
-
-def fits_some_meld(melds: Sequence[Meld], card: Card) -> bool:
-    """Whether the card fits any meld on the table, whoever might lay it there; a joker fits as any card."""
-    if card == JOKER:
-        return any(meld.fits for meld in melds)
-    return any(meld.fits >> card & 1 for meld in melds)
+from rummy500_engine.turn import TurnState, can_lay_off_on, fits_some_meld
 
 
 def reachable(rules: Rules, seat: int, hand: Mask, melds: Iterable[Meld]) -> Mask:
@@ -100,9 +62,10 @@ def _chain(catalogue: MeldCatalogue, hand: Mask, meld: Meld) -> Mask:
 
 
 def can_finish(rules: Rules, state: TurnState) -> bool:
-    if can_plan(rules, owed=state.must, banned=state.banned):
-        melds = [meld for meld in state.melds if can_lay_off_on(rules, state.seat, meld)]
-        return Planner(rules, melds).can_use_all(state.hand, state.must)
+    if state.must and decides(rules, state):
+        finishes = Plans(rules, state).can_finish()
+        if finishes is not None:
+            return finishes
     return Search(rules).finished(state) is not None
 
 

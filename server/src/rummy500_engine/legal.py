@@ -34,12 +34,14 @@ from rummy500_engine.cards import (
     LANE_BITS,
     NATURALS,
     Card,
+    Mask,
     card_text,
     cards_of,
     cards_text,
+    hand_of,
     holds,
+    less,
 )
-from rummy500_engine.finish import can_lay_off_on
 from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.plans import Plans
 from rummy500_engine.refusals import Refusal, Refused
@@ -59,6 +61,7 @@ from rummy500_engine.restrictions import (
 )
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import GoingOut, Phase
+from rummy500_engine.turn import can_lay_off_on
 
 if TYPE_CHECKING:
     from rummy500_engine.round import Round
@@ -116,19 +119,43 @@ def _plays(round: Round, seat: int, *, free: bool, plans: Plans | None) -> list[
     if free:
         actions += melds
     elif plans is not None:
-        actions += [meld for meld in melds if plans.allow(meld)]
+        planned = PlannedMelds(round, seat, plans)
+        actions += [meld for meld in melds if planned.wants(meld.cards, hand_of(meld.cards), 0)]
     else:
         sure = sure_size(round, seat)
         actions += [meld for meld in melds if len(meld.cards) <= sure or meld_refusal(round, seat, meld) is None]
     if hand & round.fits & NATURALS:
-        actions += _lay_offs(round, seat, free=free or (rules.plain and sure > 0))
+        actions += _lay_offs(round, seat, free=free or (rules.plain and sure > 0), plans=plans)
     if rules.actions:
         actions += _variant_actions(round, seat)
     actions += _discards(round, seat)
     return actions
 
 
-def _lay_offs(round: Round, seat: int, *, free: bool) -> list[LayOff]:
+class PlannedMelds:
+    """Which melds of the hand may be laid, by the plans for the turn; what they cannot tell is tried out."""
+
+    def __init__(self, round: Round, seat: int, plans: Plans) -> None:
+        self.round, self.seat, self.plans = round, seat, plans
+
+    def wants_none(self, owed: Mask, jokers: int) -> bool:
+        return not self.round.rules.actions and self.plans.needs_jokers(owed, jokers)
+
+    def wants_all(self, used: Mask, jokers: int) -> bool:
+        return self.plans.allows_all(used, jokers)
+
+    def wants(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> bool:
+        allowed = self.plans.allows(faces, used, jokers)
+        if allowed or (allowed is False and not self.round.rules.actions):
+            return allowed
+        cards, left = [], used
+        for face in faces:
+            cards.append(face if left >> face & 1 else JOKER)
+            left = less(left, 1 << face)
+        return meld_refusal(self.round, self.seat, LayMeld(tuple(cards), faces if jokers else ())) is None
+
+
+def _lay_offs(round: Round, seat: int, *, free: bool, plans: Plans | None) -> list[LayOff]:
     hand = round.hands[seat]
     found: list[LayOff] = []
     for meld in round.melds:
@@ -138,7 +165,7 @@ def _lay_offs(round: Round, seat: int, *, free: bool) -> list[LayOff]:
         for card in cards_of(hits):
             ends = meld.ends_taking(card)
             for end in ends:
-                if free or lay_off_refusal(round, seat, meld, card, face=card, end=end) is None:
+                if free or lay_off_refusal(round, seat, meld, card, face=card, end=end, plans=plans) is None:
                     found.append(lay_off(card, meld.id, end if len(ends) > 1 else None))
     return found
 
@@ -151,19 +178,17 @@ def _joker_plays(round: Round, seat: int, *, free: bool, plans: Plans | None) ->
         for face in cards_of(laid.fits):
             ends = laid.ends_taking(face)
             for end in ends:
-                if free or lay_off_refusal(round, seat, laid, JOKER, face=face, end=end) is None:
+                if free or lay_off_refusal(round, seat, laid, JOKER, face=face, end=end, plans=plans) is None:
                     yield LayOff(JOKER, laid.id, end if len(ends) > 1 else None, face)
-    melds = round.rules.catalogue.joker_melds(round.hands[seat])
+    catalogue, hand = round.rules.catalogue, round.hands[seat]
     if free:
-        yield from melds
+        yield from catalogue.joker_melds(hand)
         return
     if plans is not None:
-        for meld in melds:
-            if plans.allow(meld):
-                yield meld
+        yield from catalogue.joker_melds(hand, judge=PlannedMelds(round, seat, plans))
         return
     sure = sure_size(round, seat)
-    for meld in melds:
+    for meld in catalogue.joker_melds(hand):
         if len(meld.cards) <= sure or meld_refusal(round, seat, meld) is None:
             yield meld
 

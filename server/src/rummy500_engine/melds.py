@@ -9,22 +9,24 @@ Their constructors are written out, because a generated one stays interpreted wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from itertools import combinations, combinations_with_replacement, product
-from typing import Final
+from itertools import chain, combinations, combinations_with_replacement, product
+from typing import Final, Protocol
 
 from rummy500_engine.actions import End, LayMeld
 from rummy500_engine.cards import (
     ACE,
     ACES,
+    COPY_BITS,
     JOKER,
     LANE_BITS,
     NATURALS,
     Card,
     Mask,
     count,
+    hand_of,
     rank_of,
     suit_of,
 )
@@ -33,8 +35,10 @@ from rummy500_engine.terms import AceEnds, Jokers, Sets
 LANE: Final = 0x1FFF
 SHORTEST: Final = 3
 LONGEST_RUN: Final = 13
+_RANK: Final[Mask] = sum(ACES << copy * COPY_BITS for copy in range(64))
+"""The aces of all suits and packs."""
 REMEMBERED: Final = 1 << 14
-"""Readings kept at once: bounded, since anybody may ask for any cards."""
+"""Readings kept at once, and kinds of sets with jokers: bounded, since anybody may ask for any cards."""
 
 
 class Kind(Enum):
@@ -126,6 +130,19 @@ class Meld:
         return _BOTH_ENDS if face == self.high_face else _LOW_END
 
 
+class Judge(Protocol):
+    """Says which melds with jokers are wanted; groups of them come before each."""
+
+    def wants_none(self, owed: Mask, jokers: int) -> bool:
+        """Whether none with so many jokers is wanted, that uses natural cards among these only."""
+
+    def wants_all(self, used: Mask, jokers: int) -> bool:
+        """Whether all are wanted that use so many jokers and natural cards among these."""
+
+    def wants(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> bool:
+        """Whether the meld of these faces is wanted, of these natural cards and so many jokers."""
+
+
 class MeldCatalogue:
     """What melds there are at one table, from the ends of aces, the limits of sets and the jokers in the pack."""
 
@@ -139,6 +156,7 @@ class MeldCatalogue:
         self._runs: dict[int, tuple[LayMeld, ...]] = {}
         self._readings: dict[LayMeld, list[Shape]] = {}
         self._sets: dict[tuple[int, ...], tuple[LayMeld, ...]] = {}
+        self._joker_sets_of: dict[tuple[int, ...], tuple[Mask, list[LayMeld]]] = {}
         self._in_runs: dict[int, int] = {}
         self.windows = tuple(self._every_window())
 
@@ -276,9 +294,13 @@ class MeldCatalogue:
                 found |= sum(1 << card for card in cards)
         return found
 
-    def joker_melds(self, hand: Mask, *, beside: Card = JOKER) -> Iterator[LayMeld]:
+    def joker_melds(self, hand: Mask, *, beside: Card = JOKER, judge: Judge | None = None) -> Iterator[LayMeld]:
         """Every meld with jokers that the hand holds, each reading once, those with fewer jokers first. With `beside`,
-        a natural card: of the runs those in which it has a place, of the sets those of its rank."""
+        a natural card: of the runs those in which it has a place, of the sets those of its rank. With a judge: those
+        that it wants."""
+        return chain.from_iterable(self._joker_melds(hand, beside, judge))
+
+    def _joker_melds(self, hand: Mask, beside: Card, judge: Judge | None) -> Iterator[list[LayMeld]]:
         held = count(hand, JOKER)
         suits = range(4) if beside == JOKER else (suit_of(beside),)
         ranks = range(13) if beside == JOKER else (rank_of(beside),)
@@ -286,46 +308,75 @@ class MeldCatalogue:
         for jokers in range(1, held + 1):
             for suit in suits:
                 lane = hand >> suit * LANE_BITS & LANE
+                if judge is not None and judge.wants_none(hand & LANE << suit * LANE_BITS, jokers):
+                    continue
                 for window, start, length in self.windows:
                     missing = (window & ~lane).bit_count()
                     if missing > jokers or length - jokers < self.jokers.min_natural or window & bit != bit:
                         continue
-                    yield from self._joker_runs(suit, lane, start, length, jokers)
+                    yield self._joker_runs(suit, lane & window, start, length, jokers, judge)
             for rank in ranks:
-                yield from self._joker_sets(hand, rank, jokers)
+                if judge is not None and judge.wants_none(hand & _RANK << rank, jokers):
+                    continue
+                yield self._joker_sets(hand, rank, jokers, judge)
 
-    def _joker_runs(self, suit: int, lane: int, start: int, length: int, jokers: int) -> Iterator[LayMeld]:
+    def _joker_runs(
+        self, suit: int, lane: int, start: int, length: int, jokers: int, judge: Judge | None
+    ) -> list[LayMeld]:
         faces = self.run_faces(suit, start, length)
         end = self._run_end(start, length)
-        lane |= lane << 13
-        gaps = [index for index in range(length) if not lane >> start + index & 1]
-        if len(gaps) == jokers:
-            yield self._joker_run(faces, end, gaps)
-            return
-        others = [index for index in range(length) if lane >> start + index & 1]
-        for more in combinations(others, jokers - len(gaps)):
-            yield self._joker_run(faces, end, (*gaps, *more))
+        used = lane << suit * LANE_BITS
+        bare = list(faces)
+        others: list[int] = []
+        for index, face in enumerate(faces):
+            if used >> face & 1:
+                others.append(index)
+            else:
+                bare[index] = JOKER
+        if judge is not None and judge.wants_all(used, jokers):
+            judge = None
+        found: list[LayMeld] = []
+        for more in combinations(others, jokers - length + len(others)):
+            cards, left = bare.copy(), used
+            for index in more:
+                cards[index] = JOKER
+                left ^= 1 << faces[index]
+            if judge is None or judge.wants(faces, left, jokers):
+                found.append(LayMeld(tuple(cards), faces, end))
+        return found
 
-    def _joker_run(self, faces: tuple[Card, ...], end: End | None, places: Iterable[int]) -> LayMeld:
-        cards = list(faces)
-        for place in places:
-            cards[place] = JOKER
-        return LayMeld(tuple(cards), faces, end)
-
-    def _joker_sets(self, hand: Mask, rank: int, jokers: int) -> Iterator[LayMeld]:
+    def _joker_sets(self, hand: Mask, rank: int, jokers: int, judge: Judge | None) -> list[LayMeld]:
         held = [count(hand, suit * LANE_BITS + rank) for suit in range(4)]
         most = held if self.sets.identical else [min(1, copies) for copies in held]
-        for chosen in product(*(range(copies + 1) for copies in most)):
-            naturals = sum(chosen)
-            if naturals < self.jokers.min_natural or not SHORTEST <= naturals + jokers <= self.largest_set:
+        found: list[LayMeld] = []
+        for chosen in product(*[range(copies + 1) for copies in most]):
+            if not self.jokers.min_natural <= sum(chosen) <= self.largest_set - jokers:
                 continue
+            if sum(chosen) + jokers < SHORTEST:
+                continue
+            used, melds = self._sets_of(rank, chosen, jokers)
+            if judge is None or judge.wants_all(used, jokers):
+                found += melds
+            else:
+                found += [meld for meld in melds if judge.wants(meld.stands_for, used, jokers)]
+        return found
+
+    def _sets_of(self, rank: int, chosen: tuple[int, ...], jokers: int) -> tuple[Mask, list[LayMeld]]:
+        """The sets of so many cards of each suit and jokers, and those cards."""
+        key = (rank, jokers, *chosen)
+        known = self._joker_sets_of.get(key)
+        if known is None:
+            if len(self._joker_sets_of) >= REMEMBERED:
+                self._joker_sets_of.clear()
+            naturals = [suit * LANE_BITS + rank for suit in range(4) for _ in range(chosen[suit])]
+            melds = []
             for suits in self._joker_suits(chosen, jokers):
                 pairs = sorted(
-                    [(suit, False) for suit in range(4) for _ in range(chosen[suit])] + [(suit, True) for suit in suits]
+                    [(face, face) for face in naturals] + [(suit * LANE_BITS + rank, JOKER) for suit in suits]
                 )
-                faces = tuple(suit * LANE_BITS + rank for suit, _ in pairs)
-                cards = tuple(JOKER if joker else face for (_, joker), face in zip(pairs, faces, strict=True))
-                yield LayMeld(cards, faces)
+                melds.append(LayMeld(tuple([card for _, card in pairs]), tuple([face for face, _ in pairs])))
+            known = self._joker_sets_of[key] = (hand_of(naturals), melds)
+        return known
 
     def _joker_suits(self, chosen: tuple[int, ...], jokers: int) -> Iterator[tuple[int, ...]]:
         if self.sets.identical:

@@ -10,20 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import product
 
 from rummy500_engine.actions import End, LayMeld
-from rummy500_engine.cards import JOKER, LANE_BITS, Card, Mask, cards_of, count, hand_of, rank_of, remove, suit_of
-from rummy500_engine.melds import LANE, SHORTEST, Kind, Meld
+from rummy500_engine.cards import JOKER, LANE_BITS, Card, Mask, cards_of, count, rank_of, remove, suit_of
+from rummy500_engine.melds import LANE, Kind, Meld
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import GoingOut
 
 LONGEST_PIECE = 5
-REMEMBERED = 1 << 16
 _ENDS = (End.LOW, End.HIGH)
-
-Use = tuple[Mask, int]
-"""Natural cards that are used together, and how many jokers with them."""
 
 
 @lru_cache(maxsize=256)
@@ -46,39 +41,6 @@ class Pieces:
         """For each rank the runs that hold it, as `MeldCatalogue.windows`."""
         self.identical = rules.sets.identical
         self._runs_with: dict[int, int] = {}
-        self._run_uses: dict[tuple[int, int, int], tuple[Use, ...]] = {}
-        self._set_uses: dict[tuple[int, int, tuple[int, ...]], tuple[Use, ...]] = {}
-
-    def run_uses(self, lane: int, rank: int, jokers: int) -> tuple[Use, ...]:
-        """The runs of a rank and others of its lane, jokers for missing cards, those with fewer jokers first; at a lean
-        table. The cards are of clubs."""
-        key = (lane, rank, jokers)
-        uses = self._run_uses.get(key)
-        if uses is None:
-            if len(self._run_uses) >= REMEMBERED:
-                self._run_uses.clear()
-            found = [((window & ~lane).bit_count(), window & lane) for window, _, _ in self.windows[rank]]
-            uses = tuple([(cards, missing) for missing, cards in sorted(found) if missing <= jokers])
-            self._run_uses[key] = uses
-        return uses
-
-    def set_uses(self, counts: tuple[int, int, int, int], suit: int, jokers: int) -> tuple[Use, ...]:
-        """The sets with a card of this suit, so many cards of each suit at hand, as `run_uses`. The cards are aces."""
-        key = (suit, jokers, counts)
-        uses = self._set_uses.get(key)
-        if uses is None:
-            uses = self._set_uses[key] = tuple(self._find_set_uses(counts, suit, jokers))
-        return uses
-
-    def _find_set_uses(self, counts: tuple[int, int, int, int], suit: int, jokers: int) -> Iterator[Use]:
-        fewest = max(1, SHORTEST - jokers)
-        for size in (3, 4, 5, 2, 1):
-            if not fewest <= size <= self.catalogue.largest_set:
-                continue
-            for chosen in product(*[range(held + 1) for held in counts]):
-                if chosen[suit] and sum(chosen) == size:
-                    cards = hand_of([other * LANE_BITS for other in range(4) for _ in range(chosen[other])])
-                    yield cards, max(0, SHORTEST - size)
 
     def melds_with(self, hand: Mask, card: Card) -> Iterator[LayMeld]:
         """Melds of the hand that hold the card."""

@@ -1,197 +1,137 @@
-"""One way to use all cards that are owed, at a table where nothing else can forbid the end of the turn.
+"""One way to use all cards that are owed in a turn.
 
-The search picks the card owed with the fewest uses and tries each: a run or set of it, or a chain of lay-offs that
-reaches it. It works on masks alone. Which uses suffice, `pieces` says: runs of three to five cards, and jokers for
-missing cards only.
+The search picks the card owed with the fewest uses (`uses`) and tries each. It is broken off where the jokers cannot
+suffice: the cheapest use of each card owed, shared among all that it uses, is less than any plan needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rummy500_engine.cards import (
-    DISTINCT,
-    JOKER,
-    JOKER_BIT,
-    LANE_BITS,
-    Card,
-    Mask,
-    add,
-    cards_of,
-    count,
-    hand_of,
-    less,
-    rank_of,
-    suit_of,
-    without,
-)
+from rummy500_engine.cards import DISTINCT, JOKER, Card, Mask, cards_of, count, less, naturals_of, with_jokers
 from rummy500_engine.cover import Cover
-from rummy500_engine.melds import LANE, LONGEST_RUN, Kind, Meld
-from rummy500_engine.pieces import Use, pieces_of
+from rummy500_engine.melds import Meld
 from rummy500_engine.rules import Rules
+from rummy500_engine.uses import Use, uses_of
 
-Laid = tuple[int, ...]
-"""What the plan has laid off: the number of cards for each end of a run of the table, the cards for each set."""
-Step = tuple[int, Mask, int, Laid]
-"""A use of a card: the place in Laid where it is laid off, or -1, its natural cards, the number of jokers that fill
-gaps, and what is laid off then."""
-PATIENCE: Final = 60
+PATIENCE: Final = 2_000
 """Steps of the search before the turn is weighed as a whole."""
+Options = list[tuple[Mask, list[Use]]]
+"""The cards owed, as bits, and the uses of each."""
 _NO_PATIENCE: Final = -1
-
-
-def can_plan(rules: Rules, *, owed: Mask, banned: Card | None) -> bool:
-    """Whether plans decide if a turn can be finished: nothing else than the cards owed, no jokers, can forbid it."""
-    return rules.plain and banned is None and not owed & JOKER_BIT and pieces_of(rules).lean
-
-
-class End:
-    """One end of a run of the table: the ranks that it takes, one after the other, and how many cards both ends of the
-    run may take together."""
-
-    def __init__(self, suit: int, ranks: tuple[int, ...], other: int, room: int) -> None:
-        self.suit, self.ranks, self.other, self.room = suit, ranks, other, room
+_SHARES: Final = 60
+"""A joker in parts, so that what one use costs each of its cards is a whole number."""
 
 
 class Planner:
-    """Looks for plans before the melds of one table; positions found dead are remembered."""
+    """Looks for plans of one turn, before the melds of the table that are open to its seat. Hands and what is owed may
+    shrink from one question to the next; positions found dead are remembered."""
 
-    def __init__(self, rules: Rules, melds: Iterable[Meld]) -> None:
-        self.pieces = pieces_of(rules)
+    def __init__(
+        self, rules: Rules, melds: Iterable[Meld], *, hand: Mask, owed: Mask, melded_only: Card | None = None
+    ) -> None:
+        """`melded_only`: a card owed that a lay-off does not settle."""
+        self.catalogue = rules.catalogue
         self.melds = tuple(melds)
-        self.ends: list[End] = []
-        self.ends_of: list[list[int]] = [[] for _ in range(4)]
-        self.sets: list[tuple[Mask, int]] = []
-        """The faces that each set of the table takes, and how many cards."""
-        self.fits = 0
-        for meld in self.melds:
-            if meld.kind is Kind.SET:
-                if meld.fits:
-                    self.fits |= meld.fits
-                    self.sets.append((meld.fits, rules.catalogue.largest_set - meld.length))
-                continue
-            suit, first, room = suit_of(meld.placed[0].face), meld.start, LONGEST_RUN - meld.length
-            lowest, highest = rules.catalogue.free_positions(first, meld.length)
-            low = tuple([position % 13 for position in range(first - 1, lowest - 1, -1)])
-            high = tuple([position % 13 for position in range(first + meld.length, highest + 1)])
-            at = len(self.ends)
-            self.ends_of[suit] += [at, at + 1]
-            self.ends += [End(suit, low, at + 1, room), End(suit, high, at, room)]
-        self.nothing_laid: Laid = (0,) * (len(self.ends) + len(self.sets))
-        self.dead: set[tuple[Mask, int, Mask, Laid]] = set()
-        self.plan: list[tuple[int, Mask, int]] = []
+        self.uses: dict[Mask, list[Use]] = {}
+        """By the card owed, as a bit; those with fewer jokers first."""
+        self.is_partial = False
+        """Whether there may be plans that it does not find."""
+        self.weighs_whole = rules.jokers.min_natural == 1 and melded_only is None
+        self.dead: set[tuple[Mask, int, Mask, int]] = set()
+        self.plan: list[Use] = []
         self.steps_left = _NO_PATIENCE
-
-    def can_use_all(self, hand: Mask, owed: Mask) -> bool:
-        """Whether there is a plan. The search soon finds one where there are many; where it does not, `cover` says
-        whether there is one at all."""
-        if self.plan_for(hand, owed, patience=PATIENCE) is not None:
-            return True
-        if not self.is_tired:
-            return False
-        cover = Cover(self.pieces.catalogue, hand=hand, owed=owed, melds=self.melds)
-        if cover.applies:
-            return cover.is_possible()
-        return self.plan_for(hand, owed, patience=None) is not None
-
-    @property
-    def is_tired(self) -> bool:
-        """Whether the last search was broken off."""
-        return self.steps_left == 0
-
-    def plan_for(self, hand: Mask, owed: Mask, *, patience: int | None) -> list[Mask] | None:
-        """The cards of each meld of a plan for what is owed (no jokers), and of the lay-offs on each end or set of the
-        table; None if there is no plan, or none was found in so many steps as `patience` allows."""
-        self.steps_left = _NO_PATIENCE if patience is None else patience
-        self.plan = []
         jokers = count(hand, JOKER)
-        naturals = without(hand, [JOKER] * jokers)
-        if owed & ~naturals or not self._finds(naturals, jokers, owed, self.nothing_laid):
-            return None
-        parts: dict[int, Mask] = {}
-        for number, (place, cards, missing) in enumerate(self.plan):
-            at = place if place >= 0 else -1 - number
-            parts[at] = hand_of([*cards_of(parts.get(at, 0)), *cards_of(cards), *[JOKER] * missing])
-        return list(parts.values())
+        hand, owed = naturals_of(hand), naturals_of(owed)
+        uses = uses_of(rules)
+        lay_offs: list[Use] = []
+        self.places: dict[int, int] = {}
+        """By the number of a meld on the table its places that the uses speak of."""
+        first = 0
+        for meld in self.melds:
+            found = uses.on_meld(meld, hand, jokers, owed)
+            taken = 0
+            for cards, missing, places in found:
+                lay_offs.append((cards, missing, places << first))
+                taken |= places
+            self.places[meld.id] = taken << first
+            first += taken.bit_length()
+        if melded_only is not None:
+            chains = [use for use in lay_offs if use[0] >> melded_only & 1]
+            lay_offs = [use for use in lay_offs if not use[0] >> melded_only & 1]
+            self.is_partial = bool(chains) and count(hand, melded_only) > 1  # a twin may lead up to another card
+        for card in set(cards_of(owed)):
+            found = list(uses.in_hand(hand, jokers, owed, card))
+            found += [use for use in lay_offs if use[0] >> card & 1]
+            found.sort(key=_by_jokers)
+            self.uses[1 << card] = found
 
-    def _finds(self, naturals: Mask, jokers: int, owed: Mask, laid: Laid) -> bool:
+    def plan_for(
+        self, naturals: Mask, jokers: int, owed: Mask, *, patience: int | None, begun: Sequence[Use] = ()
+    ) -> list[Use] | None:
+        """A plan for what is owed, of natural cards and so many jokers; with what is begun already, as far as that
+        can be. None if there is no plan, or none was found in so many steps as `patience` allows: the search soon finds
+        one where there are many, and where it does not, `cover` says whether there is one at all."""
+        self.steps_left = PATIENCE if patience is None else patience
+        self.plan, room = [], 0
+        for use in begun:
+            cards, missing, taken = use
+            if cards & owed and not (cards & ~naturals or taken & room or missing > jokers):
+                self.plan.append(use)
+                naturals, owed = less(naturals, cards), less(owed, cards)
+                jokers, room = jokers - missing, room | taken
+        options, faces = [], owed & DISTINCT
+        while faces:
+            bit = faces & -faces
+            faces ^= bit
+            options.append((bit, self.uses[bit]))
+        found = self._finds(naturals, jokers, owed, room, options)
+        if not found and patience is None and not self.steps_left:
+            if self.weighs_whole:
+                cover = Cover(self.catalogue, hand=with_jokers(naturals, jokers), owed=owed, melds=self.melds)
+                if cover.applies and not cover.is_possible():
+                    return None
+            self.steps_left = _NO_PATIENCE
+            found = self._finds(naturals, jokers, owed, room, options)
+        return self.plan if found else None
+
+    def _finds(self, naturals: Mask, jokers: int, owed: Mask, room: int, options: Options) -> bool:
         if not owed:
             return True
-        key = (naturals, jokers, owed, laid)
-        if key in self.dead:
-            return False
-        if not self.steps_left:
+        key = (naturals, jokers, owed, room)
+        if not self.steps_left or key in self.dead:
             return False
         self.steps_left -= 1
-        for place, cards, missing, after in self._uses_of_hardest(naturals, jokers, owed, laid):
-            self.plan.append((place, cards, missing))
-            if self._finds(less(naturals, cards), jokers - missing, less(owed, cards), after):
+        hardest: list[Use] | None = None
+        gone, shares, left = ~naturals, jokers * _SHARES, []
+        for bit, uses in options:
+            if not owed & bit:
+                continue
+            fitting = [use for use in uses if not (use[0] & gone or use[2] & room or use[1] > jokers)]
+            if not fitting:
+                self.dead.add(key)
+                return False
+            if fitting[0][1]:
+                shares -= min([use[1] * _SHARES // (use[0] & owed).bit_count() for use in fitting])
+                if shares < 0:
+                    self.dead.add(key)
+                    return False
+            left.append((bit, fitting))
+            if hardest is None or len(fitting) < len(hardest):
+                hardest = fitting
+        assert hardest is not None
+        for use in hardest:
+            self.plan.append(use)
+            cards, missing, taken = use
+            if self._finds(less(naturals, cards), jokers - missing, less(owed, cards), room | taken, left):
                 return True
             self.plan.pop()
-            if self.is_tired:
+            if not self.steps_left:
                 return False
         self.dead.add(key)
         return False
 
-    def _uses_of_hardest(self, naturals: Mask, jokers: int, owed: Mask, laid: Laid) -> Iterator[Step]:
-        """The uses of the card owed that has the fewest."""
-        hardest, fewest = -1, 0
-        faces = owed & DISTINCT
-        while faces:
-            card = (faces & -faces).bit_length() - 1
-            faces &= faces - 1
-            suit = suit_of(card)
-            runs = self.pieces.run_uses(naturals >> suit * LANE_BITS & LANE, rank_of(card), jokers)
-            uses = len(runs) + len(self._set_uses(naturals, card, jokers))
-            if self.ends_of[suit] or self.fits >> card & 1:
-                uses += len(list(self._lay_offs(naturals, jokers, card, laid)))
-            if not uses:
-                return
-            if hardest < 0 or uses < fewest:
-                hardest, fewest = card, uses
-        yield from self._uses(naturals, jokers, hardest, laid)
 
-    def _uses(self, naturals: Mask, jokers: int, card: Card, laid: Laid) -> Iterator[Step]:
-        shift = suit_of(card) * LANE_BITS
-        rank = rank_of(card)
-        for cards, missing in self.pieces.run_uses(naturals >> shift & LANE, rank, jokers):
-            yield -1, cards << shift, missing, laid
-        for cards, missing in self._set_uses(naturals, card, jokers):
-            yield -1, cards << rank, missing, laid
-        yield from self._lay_offs(naturals, jokers, card, laid)
-
-    def _set_uses(self, naturals: Mask, card: Card, jokers: int) -> tuple[Use, ...]:
-        held = naturals >> rank_of(card)
-        if self.pieces.identical:
-            counts = (count(held, 0), count(held, 16), count(held, 32), count(held, 48))
-        else:
-            counts = (held & 1, held >> 16 & 1, held >> 32 & 1, held >> 48 & 1)
-        return self.pieces.set_uses(counts, suit_of(card), jokers)
-
-    def _lay_offs(self, naturals: Mask, jokers: int, card: Card, laid: Laid) -> Iterator[Step]:
-        """The lay-offs that reach the card, jokers in the gaps."""
-        suit, rank = suit_of(card), rank_of(card)
-        for place in self.ends_of[suit]:
-            end = self.ends[place]
-            reach = min(len(end.ranks), end.room - laid[end.other])
-            if rank not in end.ranks[laid[place] : reach]:
-                continue
-            lane, cards, missing, reached = naturals >> suit * LANE_BITS, 0, 0, laid[place]
-            while missing <= jokers:
-                position = end.ranks[reached]
-                reached += 1
-                if lane >> position & 1:
-                    cards |= 1 << position
-                else:
-                    missing += 1
-                if position == rank:
-                    break
-            if missing <= jokers:
-                yield place, cards << suit * LANE_BITS, missing, (*laid[:place], reached, *laid[place + 1 :])
-        bit = 1 << card
-        if not self.fits & bit:
-            return
-        for place, (fits, room) in enumerate(self.sets, len(self.ends)):
-            if fits & bit and laid[place].bit_count() < room and (self.pieces.identical or not laid[place] & bit):
-                yield place, bit, 0, (*laid[:place], add(laid[place], card), *laid[place + 1 :])
+def _by_jokers(use: Use) -> tuple[int, int]:
+    return use[1], use[0].bit_count()

@@ -3,192 +3,376 @@
 A listing has hundreds of melds. A plan for the cards owed says yes to every meld of the cards that it leaves over, and
 to every meld that does itself what a part of the plan does. Cards without which nothing helps, a core, say no to every
 meld that needs them. Only what neither settles is searched, and each search makes one or the other.
-
-It applies at plain tables while cards are owed and none is banned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import Final
 
-from rummy500_engine.actions import LayMeld
 from rummy500_engine.cards import (
+    COPY_BITS,
     DISTINCT,
     JOKER,
+    JOKER_BIT,
     LANE_BITS,
     Card,
     Mask,
     cards_of,
     count,
     hand_of,
+    joined,
     less,
+    naturals_of,
     rank_of,
-    remove,
     suit_of,
 )
-from rummy500_engine.finish import Search, TurnState, can_lay_off_on
-from rummy500_engine.melds import LANE, LONGEST_RUN
-from rummy500_engine.planner import PATIENCE, Planner, can_plan
+from rummy500_engine.melds import LANE, LONGEST_RUN, Kind, Meld
+from rummy500_engine.planner import Planner
 from rummy500_engine.rules import Rules
+from rummy500_engine.terms import GoingOut
+from rummy500_engine.turn import TurnState, can_lay_off_on
+from rummy500_engine.uses import LONGEST_CHAIN, MOST_NATURALS, Use, uses_of
 
-Piece = Mask
-"""The cards of one meld of a plan, or those that it lays off on one meld of the table."""
+_FOR_JOKERS: Final = 5
+_LOOKED_AT: Final = 4
+"""How many plans for other melds are looked at first."""
+_REPAIR: Final = 12
+"""Steps of the search in which a plan should be mended."""
+
+
+def decides(rules: Rules, state: TurnState) -> bool:
+    """Whether plans bear on the end of this turn: no meld in it has to reach a minimum yet."""
+    first, least = rules.first_meld, rules.jokers.min_natural
+    if least > MOST_NATURALS or (least > 1 and (state.target == JOKER or state.must & JOKER_BIT)):
+        return False
+    if state.target == JOKER and (state.first_play or state.new_meld):
+        return False
+    reached = state.best if first.single else state.laid_points
+    return first.minimum <= 0 or state.melded or (state.laid and reached >= first.minimum)
+
+
+Spare = tuple[Mask, int, int]
+"""What a plan leaves over: a mask of the natural cards that may not be used, the number of jokers that may, and the
+places on the table that are taken."""
+
+
+class Book:
+    """What is known about melds that have the same ones of the cards owed: what plans for the others leave over; and
+    cores, natural cards and jokers without which the others cannot be used."""
+
+    def __init__(self) -> None:
+        self.spares: list[Spare] = []
+        self.cores: list[tuple[Mask, int]] = []
+
+    def add(self, spare: Spare) -> None:
+        """Adds what a plan leaves over, unless another leaves as much."""
+        gone, left, taken = spare
+        for others, jokers, places in self.spares:
+            if not (others & ~gone or left > jokers or places & ~taken):
+                return
+        self.spares.append(spare)
 
 
 class Plans:
-    """What is known about the rest of one turn."""
+    """What is known about the rest of one turn.
+
+    A plan uses what is owed, which no turn can end without. Whatever else the table wants of the end of a turn is
+    looked for in the plans found; where none of them will do, the answer is None: only trying out tells.
+    """
 
     def __init__(self, rules: Rules, state: TurnState) -> None:
-        self.rules, self.state = rules, state
+        self.catalogue, self.state = rules.catalogue, state
+        self.uses = uses_of(rules)
         melds = [meld for meld in state.melds if can_lay_off_on(rules, state.seat, meld)]
-        self.planner = Planner(rules, melds) if can_plan(rules, owed=state.must, banned=state.banned) else None
-        self.search = Search(rules)
-        owed = set(cards_of(state.must))
+        self.melded_only = state.target if state.new_meld else None
+        self.planner = Planner(rules, melds, hand=state.hand, owed=state.must, melded_only=self.melded_only)
+        self.hand, self.jokers = naturals_of(state.hand), count(state.hand, JOKER)
+        self.must, self.owed_jokers = naturals_of(state.must), count(state.must, JOKER)
+        self.relevant = self.must
+        """The natural cards that bear on what is owed."""
+        for uses in self.planner.uses.values():
+            for cards, _, _ in uses:
+                self.relevant |= cards
+        for copy in range(1, self.hand.bit_length() // COPY_BITS + 1):
+            self.relevant |= (self.relevant & DISTINCT) << copy * COPY_BITS
+        self.leaves = _must_leave(rules, state)
+        self.melds_first = rules.first_meld.required and not (state.melded or state.laid)
+        self.room = _jokers_fit(melds)
+        owed = cards_of(self.must)
         self.owed_suits = {suit_of(card) for card in owed}
         self.owed_ranks = {rank_of(card) for card in owed}
-        self.plans: list[list[Piece]] = []
-        self.spares: dict[Mask, list[Mask]] = {}
-        """By the cards owed that a meld has: what plans for the others leave over, those cards among it."""
-        self.cores: dict[Mask, list[Mask]] = {}
-        """By the same: cards without which the others cannot be used."""
+        self.plans: list[list[Use]] = []
+        self.books: dict[Mask, Book] = {}
+        """By the cards owed that a meld has."""
+        self.growth: dict[tuple[Card, int], tuple[tuple[Mask, int], ...]] = {}
+        """By the lowest card and the length of a run: what may be laid on it."""
+        self.needed: dict[tuple[Mask, int], bool] = {}
+        self.known: dict[int, bool | None] = {}
 
-    def allow(self, meld: LayMeld) -> bool:
-        """Whether the turn can be finished after this meld of the hand."""
-        used = hand_of(meld.cards)
-        if self._allow(used):
-            return True
-        if self.planner is None:
-            return self._allow_on_table(meld, used)
-        faces = meld.stands_for or meld.cards
-        if rank_of(faces[0]) == rank_of(faces[1]):
-            grown = self._grown_set(faces, used) if rank_of(faces[0]) in self.owed_ranks else ()
-        else:
-            grown = self._grown_run(faces, used) if suit_of(faces[0]) in self.owed_suits else ()
-        return any([self._allow(more) for more in grown])
+    def can_finish(self) -> bool | None:
+        """Whether the turn can be finished as it stands."""
+        plan = self._plan(self.hand, self.jokers, self.must)
+        if plan is None:
+            return None if self.planner.is_partial else False
+        return True if self._is_in_order(plan) and self._leaves_enough(plan) else None
 
-    def _allow(self, used: Mask) -> bool:
-        """Whether all that is owed can be used, these cards of the hand being used already."""
-        settled = used & self.state.must
-        if settled == self.state.must:
+    def _is_in_order(self, plan: list[Use]) -> bool:
+        """Whether the plan can begin with a meld, or with the target, where the table wants that."""
+        target = self.state.target
+        if not self.state.first_play or target is None:
+            return not self.melds_first or not all([taken for _, _, taken in plan])
+        first = [use for use in plan if use[0] >> target & 1 and (not use[2] or use[:2] == (1 << target, 0))]
+        return not all([taken for _, _, taken in first]) if self.melds_first else bool(first)
+
+    def _leaves_enough(self, plan: list[Use]) -> bool:
+        """Whether jokers owed can go somewhere after the plan, and the hand that is left lets the turn be ended."""
+        jokers = sum([missing for _, missing, _ in plan])
+        more = max(0, self.owed_jokers - jokers)
+        if more > self.room and not any([_is_run(use) for use in plan]):
+            return False
+        left = self.hand.bit_count() - sum([cards.bit_count() for cards, _, _ in plan]) + self.jokers - jokers - more
+        return left >= self.leaves
+
+    def allows(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> bool | None:
+        """Whether the turn can be finished after the meld of these faces, of these natural cards and jokers."""
+        target, more = self.state.target, 0
+        if self.state.first_play and target is not None and not (used >> target & 1 if target != JOKER else jokers):
+            return False
+        if self.owed_jokers > jokers:
+            more = self.owed_jokers - jokers
+            if more > self.room and (rank_of(faces[0]) == rank_of(faces[1]) or more > _room_of(len(faces))):
+                return None
+        found = self._allow(used, jokers, self.leaves + more)
+        if found:
             return True
-        for spare in self._spares_beside(settled):
-            if not used & ~spare:
+        for cards, filling in self._growth(faces, used, jokers):
+            if self.melded_only is not None and cards >> self.melded_only & 1:
+                found = None  # whether a twin of the target may be laid off so, is not weighed
+                continue
+            after = self._allow(joined(used, cards), jokers + filling, self.leaves + more)
+            if after:
                 return True
-        cores = self.cores.setdefault(settled, [])
-        for core in cores:
-            if not core & ~used:
-                return False
-        if self._decide(used, settled):
-            return True
-        cores.append(self._core(used, settled))
-        return False
+            if after is None:
+                found = None
+        return found
 
-    def _allow_on_table(self, meld: LayMeld, used: Mask) -> bool:
-        """Whether the search finds a way to go on, where no plan can be made, from the table with this meld on it."""
-        laid = self.rules.catalogue.meld(
-            len(self.state.melds) + 1, self.rules.catalogue.readings(meld)[0], self.state.seat
+    def allows_lay_off(self, meld: Meld, card: Card) -> bool | None:
+        """Whether the turn can be finished after the card is laid off on this meld of the table, if that is known."""
+        used, jokers = (0, 1) if card == JOKER else (1 << card, 0)
+        if used & self.must and card == self.melded_only:
+            return None
+        more, settled = max(0, self.owed_jokers - jokers), used & self.must
+        if more > self.room:
+            return None
+        allowed = self._allow(used, jokers, self.leaves + more)
+        if allowed:
+            places = self.planner.places[meld.id]
+            known = [
+                gone
+                for gone, left, taken in self._book(settled).spares
+                if not (used & gone or taken & places or jokers > left)
+                and self._left_by(gone) + left - 1 >= self.leaves + more
+            ]
+            return True if known else None
+        near = self.owed_ranks if meld.kind is Kind.SET else self.owed_suits
+        face = meld.placed[0].face
+        return None if (rank_of(face) if meld.kind is Kind.SET else suit_of(face)) in near else allowed
+
+    def allows_all(self, used: Mask, jokers: int) -> bool:
+        """Whether it is known that the turn can be finished after any meld of these natural cards and jokers."""
+        return (
+            not used & self.must
+            and not (self.leaves or self.owed_jokers or self.state.first_play)
+            and any([not used & gone and jokers <= left for gone, left, _ in self._book(0).spares])
         )
-        hand, must = less(self.state.hand, used), less(self.state.must, used)
-        after = self.state._replace(hand=hand, must=must, melds=(*self.state.melds, laid), laid=True)
-        return self.search.finished(after) is not None
 
-    def _grown_set(self, faces: tuple[Card, ...], used: Mask) -> Iterator[Mask]:
-        """The used cards and some of those owed that fit the set."""
-        sets, rank = self.rules.catalogue.sets, rank_of(faces[0])
-        room = self.rules.catalogue.largest_set - len(faces)
-        owed = [card for card in cards_of(less(self.state.must, used)) if rank_of(card) == rank]
+    def needs_jokers(self, beside: Mask, jokers: int) -> bool:
+        """Whether so many jokers are needed for what is owed, whatever is done with these cards."""
+        if self.planner.is_partial or self._allow(0, jokers, 0) is not False:
+            return False
+        settled = beside & self.must
+        key = (settled, jokers)
+        if key not in self.needed:
+            known = any([jokers <= left for _, left, _ in self._book(settled).spares])
+            self.needed[key] = not known and not self._plan(self.hand, self.jokers - jokers, less(self.must, settled))
+        return self.needed[key]
+
+    def _allow(self, used: Mask, jokers: int, leaves: int) -> bool | None:
+        """Whether all that is owed can be used, these cards of the hand being used already, and so many cards left."""
+        if not leaves:
+            used &= self.relevant
+        key = (used << _FOR_JOKERS | jokers) << _FOR_JOKERS | leaves
+        if key not in self.known:
+            self.known[key] = self._judge(used, jokers, leaves)
+        return self.known[key]
+
+    def _judge(self, used: Mask, jokers: int, leaves: int) -> bool | None:
+        settled = used & self.must
+        book = self._book(settled)
+        spares, covered = book.spares, False
+        for number, (gone, left, _) in enumerate(spares):
+            if not used & gone and jokers <= left:
+                if not leaves or self._left_by(gone) + left - used.bit_count() - jokers >= leaves:
+                    if number:
+                        spares[0], spares[number] = spares[number], spares[0]
+                    return True
+                covered = True
+        if covered:
+            return None
+        no = None if self.planner.is_partial else False
+        for core, needed in book.cores:
+            if not core & ~used and needed <= jokers:
+                return no
+        if self._decide(used, jokers, settled):
+            gone, left, _ = spares[-1]
+            return True if self._left_by(gone) + left - used.bit_count() - jokers >= leaves else None
+        book.cores.append(self._core(used, jokers, settled))
+        return no
+
+    def _left_by(self, gone: Mask) -> int:
+        return (self.hand & ~gone).bit_count()
+
+    def _growth(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> Sequence[tuple[Mask, int]]:
+        """What more may be laid on a meld of these faces so that it uses cards that are owed."""
+        rank = rank_of(faces[0])
+        if rank != rank_of(faces[1]):
+            if suit_of(faces[0]) not in self.owed_suits:
+                return ()
+            key = (faces[0], len(faces))
+            grown = self.growth.get(key)
+            if grown is None:
+                grown = self.growth[key] = tuple(self._grown_run(faces))
+            return [use for use in grown if use[1] + jokers <= self.jokers] if grown else ()
+        return tuple(self._grown_set(faces, used)) if rank in self.owed_ranks else ()
+
+    def _grown_set(self, faces: tuple[Card, ...], used: Mask) -> Iterator[tuple[Mask, int]]:
+        """Some of the cards owed that fit the set."""
+        sets, rank = self.catalogue.sets, rank_of(faces[0])
+        room = self.catalogue.largest_set - len(faces)
+        owed = [card for card in cards_of(less(self.must, used)) if rank_of(card) == rank]
         if not sets.identical:
             owed = [card for card in set(owed) if card not in faces]
         for size in range(1, min(room, len(owed)) + 1):
             for cards in set(combinations(owed, size)):
-                yield hand_of([*cards_of(used), *cards])
+                yield hand_of(cards), 0
 
-    def _grown_run(self, faces: tuple[Card, ...], used: Mask) -> Iterator[Mask]:
-        """The used cards and those that lead from an end of the run, or from both, to one that is owed."""
+    def _grown_run(self, faces: tuple[Card, ...]) -> Iterator[tuple[Mask, int]]:
+        """The cards that lead from an end of the run, or from both, to one that is owed. The run has none of them."""
         shift = suit_of(faces[0]) * LANE_BITS
-        owed = less(self.state.must, used) >> shift & LANE
-        if not owed:
-            return
-        hand = less(self.state.hand, used)
-        start, length = rank_of(faces[0]), len(faces)
-        lowest, highest = self.rules.catalogue.free_positions(start, length)
-        lane, jokers = hand >> shift & LANE, count(hand, JOKER)
-        lows = _chains(lane, jokers, owed, range(start - 1, lowest - 1, -1))
-        highs = _chains(lane, jokers, owed, range(start + length, highest + 1))
-        if len(lows) == len(highs) == 1:
-            return
-        for low, low_jokers in lows:
-            for high, high_jokers in highs:
-                more, filling = low | high, low_jokers + high_jokers
-                if more and filling <= jokers and length + more.bit_count() + filling <= LONGEST_RUN:
-                    yield hand_of([*cards_of(used), *cards_of(more << shift), *[JOKER] * filling])
+        lane, owed = self.hand >> shift & LANE, self.must >> shift & LANE
+        lows, highs = self.uses.on_run(rank_of(faces[0]), len(faces), lane=lane, owed=owed, jokers=self.jokers)
+        for low, low_jokers, low_taken in ((0, 0, 0), *lows):
+            for high, high_jokers, high_taken in ((0, 0, 0), *highs):
+                if (low or high) and not low_taken & high_taken:
+                    yield (low | high) << shift, low_jokers + high_jokers
 
-    def _spares_beside(self, settled: Mask) -> list[Mask]:
-        spares = self.spares.get(settled)
-        if spares is None:
-            spares = self.spares[settled] = []
-            for plan in self.plans:
-                self._add_spare(plan, settled, spares)
-        return spares
+    def _book(self, settled: Mask) -> Book:
+        book = self.books.get(settled)
+        if book is None:
+            book = self.books[settled] = Book()
+            if settled == self.must:
+                book.add((~self.hand, self.jokers, 0))
+            else:
+                for plan in self.plans[-_LOOKED_AT:]:
+                    self._note(plan, settled, book)
+        return book
 
-    def _add_spare(self, plan: list[Piece], settled: Mask, spares: list[Mask]) -> None:
-        """Adds what the plan leaves over if the settled cards are used elsewhere, if that can be."""
-        left, owed = self.state.hand, less(self.state.must, settled)
-        unmet = owed
-        for piece in plan:
-            if piece & owed & DISTINCT:
-                left, unmet = less(left, piece), less(unmet, piece)
+    def _note(self, plan: list[Use], settled: Mask, book: Book) -> None:
+        """Writes down what the plan leaves over if the settled cards are used elsewhere, if that can be."""
+        left, jokers, unmet, taken = self.hand, self.jokers, less(self.must, settled), 0
+        for cards, missing, places in plan:
+            if cards & unmet & DISTINCT:
+                if cards & ~left:
+                    return
+                left, unmet, jokers, taken = less(left, cards), less(unmet, cards), jokers - missing, taken | places
         if not unmet and not settled & ~left:
-            spares.append(left)
+            book.add((~left, jokers, taken))
 
-    def _decide(self, used: Mask, settled: Mask) -> bool:
+    def _decide(self, used: Mask, jokers: int, settled: Mask) -> bool:
         """Whether what is owed beside the settled cards can be used without the used ones; notes the plan."""
-        hand, must = less(self.state.hand, used), less(self.state.must, settled)
-        if self.planner is None:
-            end = self.search.finished(self.state._replace(hand=hand, must=must, laid=True))
-            plan = None if end is None else self._pieces(end)
-        else:
-            plan = self.planner.plan_for(hand, must, patience=PATIENCE)
-            if plan is None and self.planner.is_tired:
-                return self.planner.can_use_all(hand, must)
+        plan = self._plan(less(self.hand, used), self.jokers - jokers, less(self.must, settled))
         if plan is None:
             return False
         self.plans.append(plan)
-        for others, spares in self.spares.items():
-            self._add_spare(plan, others, spares)
+        self._note(plan, settled, self._book(settled))
         return True
 
-    def _pieces(self, end: TurnState) -> list[Piece]:
-        """What the plan that ends so did with the cards."""
-        already = len(self.state.melds)
-        pieces = [hand_of([placed.card for placed in meld.placed]) for meld in (*end.own, *end.melds[already:])]
-        for before, after in zip(self.state.melds, end.melds, strict=False):
-            if len(after.placed) > len(before.placed):
-                pieces.append(hand_of([placed.card for placed in after.placed[len(before.placed) :]]))
-        return pieces
+    def _plan(self, hand: Mask, jokers: int, must: Mask) -> list[Use] | None:
+        """A plan, rather one that is like the last."""
+        if self.plans:
+            plan = self.planner.plan_for(hand, jokers, must, patience=_REPAIR, begun=self.plans[-1])
+            if plan is not None:
+                return plan
+        return self.planner.plan_for(hand, jokers, must, patience=None)
 
-    def _core(self, used: Mask, settled: Mask) -> Mask:
+    def _core(self, used: Mask, jokers: int, settled: Mask) -> tuple[Mask, int]:
         """The used cards without those that change nothing, rather jokers than others."""
-        core = used
+        if jokers and not self._decide(settled, jokers, settled):
+            used = settled
+        elif jokers and not self._decide(used, 0, settled):
+            jokers = 0
         for card in cards_of(less(used, settled)):
-            fewer = remove(core, card)
-            if not self._decide(fewer, settled):
-                core = fewer
-        return core
+            fewer = less(used, 1 << card)
+            if not self._decide(fewer, jokers, settled):
+                used = fewer
+        while jokers and not self._decide(used, jokers - 1, settled):
+            jokers -= 1
+        return used, jokers
 
 
-def _chains(lane: int, jokers: int, owed: int, positions: Iterable[int]) -> list[tuple[int, int]]:
-    """The cards that lead along these positions to each one that is owed, and the jokers in their gaps; first none."""
-    found, cards, missing = [(0, 0)], 0, 0
-    for position in positions:
-        bit = 1 << position % 13
-        if lane & bit:
-            cards |= bit
-            if owed & bit:
-                found.append((cards, missing))
-        else:
-            missing += 1
-            if missing > jokers:
-                break
-    return found
+class TakePlans:
+    """Which takes leave a turn in which all cards taken can be used, asked from the top of the pile down."""
+
+    def __init__(self, rules: Rules, melds: list[Meld], *, hand: Mask, pile: Mask) -> None:
+        """The hand with the whole pile."""
+        self.planner = Planner(rules, melds, hand=hand, owed=pile)
+        self.room = _jokers_fit(melds)
+        self.decides = rules.jokers.min_natural == 1 or (
+            rules.jokers.min_natural <= MOST_NATURALS and JOKER not in cards_of(pile)
+        )
+        self.plan: list[Use] = []
+
+    def allow(self, hand: Mask, owed: Mask) -> bool | None:
+        """Whether the cards owed can be used, of a hand that holds them; None: only trying out tells."""
+        if not self.decides:
+            return None
+        naturals, jokers, must = naturals_of(hand), count(hand, JOKER), naturals_of(owed)
+        plan = self.planner.plan_for(naturals, jokers, must, patience=_REPAIR, begun=self.plan)
+        if plan is None:
+            plan = self.planner.plan_for(naturals, jokers, must, patience=None)
+        if plan is None:
+            return False
+        self.plan = plan
+        more = count(owed, JOKER) - sum([missing for _, missing, _ in plan])
+        return True if more <= self.room or any([_is_run(use) for use in plan]) else None
+
+
+def _jokers_fit(melds: list[Meld]) -> int:
+    """How many jokers some run of the table takes beside the cards of a plan."""
+    return max([_room_of(meld.length) for meld in melds if meld.kind is Kind.RUN], default=0)
+
+
+def _must_leave(rules: Rules, state: TurnState) -> int:
+    """With how many cards in hand a turn that owes nothing can surely be ended; 0: with none too."""
+    banned = 0 if state.banned is None else count(state.hand, state.banned)
+    match rules.going_out:
+        case GoingOut.DISCARD_UNPLAYABLE:
+            return 2 + banned
+        case GoingOut.DISCARD:
+            return 1 + banned
+        case GoingOut.ANY | GoingOut.FLOATING:
+            return 1 + banned if banned else 0
+
+
+def _room_of(length: int) -> int:
+    """How many jokers a run so long surely takes beside the cards of a plan."""
+    return max(0, LONGEST_RUN - length - 2 * LONGEST_CHAIN)
+
+
+def _is_run(use: Use) -> bool:
+    """Whether the use is a new run, or can be one: it takes more jokers than a hand has."""
+    cards, _, taken = use
+    lane = cards >> (cards & -cards).bit_length() - 1 & LANE
+    return not taken and lane == cards >> (cards & -cards).bit_length() - 1

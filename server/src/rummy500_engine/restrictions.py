@@ -25,13 +25,13 @@ from rummy500_engine.cards import (
     less,
     remove,
 )
-from rummy500_engine.cover import Cover
-from rummy500_engine.finish import TurnState, can_finish, can_lay_off_on, can_reach, fits_some_meld, reachable
+from rummy500_engine.finish import can_finish, can_reach, reachable
 from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.pieces import pieces_of
-from rummy500_engine.plans import Plans
+from rummy500_engine.plans import Plans, TakePlans, decides
 from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.terms import GoingOut, Phase
+from rummy500_engine.turn import TurnState, can_lay_off_on, fits_some_meld
 
 if TYPE_CHECKING:
     from rummy500_engine.round import Round
@@ -128,28 +128,24 @@ def _is_usable(round: Round, seat: int, *, hand: Mask, card: Card, melds: Sequen
 
 def _takes_that_owe_all(round: Round, seat: int) -> Iterator[int]:
     """As `usable_takes` at a plain table where every card taken must be used."""
-    top, hand, owed = len(round.pile) - 1, round.hands[seat], 0
-    if hand & JOKER_BIT or JOKER in round.pile:
-        yield from [index for index in range(top, -1, -1) if can_take(round, seat, index)]
-        return
-    cover: Cover | None = None
+    rules, top = round.rules, len(round.pile) - 1
+    hand, owed = round.hands[seat], 0
+    plans: TakePlans | None = None
     for index in range(top, -1, -1):
         card = round.pile[index]
         hand = add(hand, card)
         owed = add(owed, card)
-        if cover is not None:
-            cover.owe(card)
-        if owed & DISTINCT & ~_usable(round, seat, hand) and not round.rules.actions:
+        if owed & DISTINCT & ~_usable(round, seat, hand) and not rules.actions:
             continue
         if index == top:
             if can_take(round, seat, index):
                 yield index
             continue
-        if cover is None:  # most piles are told apart before it is needed
-            melds = [meld for meld in round.melds if can_lay_off_on(round.rules, seat, meld)]
-            cover = Cover(round.rules.catalogue, hand=hand, owed=owed, melds=melds)
-        covered = cover.applies and cover.is_possible()
-        if covered or ((not cover.applies or round.rules.actions) and can_take(round, seat, index)):
+        if plans is None:  # most piles are told apart before it is needed
+            melds = [meld for meld in round.melds if can_lay_off_on(rules, seat, meld)]
+            plans = TakePlans(rules, melds, hand=_hand_after(round, seat, 0), pile=hand_of(round.pile))
+        allowed = plans.allow(hand, owed)
+        if allowed or ((allowed is None or rules.actions) and can_take(round, seat, index)):
             yield index
 
 
@@ -289,15 +285,16 @@ def sure_size(round: Round, seat: int) -> int:
 def plans_for(round: Round, seat: int) -> Plans | None:
     """What tells of many melds at once whether the turn can be finished after them, where it applies."""
     must = round.must_use
-    if not round.rules.plain or round.banned is not None or not must or is_lone_duty(round, seat):
+    if not must or (round.rules.plain and round.banned is None and is_lone_duty(round, seat)) or round.rules.vetoes:
         return None
-    melds = tuple(round.melds)
-    state = _turn_state(round, seat, hand=round.hands[seat], must=must, melds=melds, points=None)
-    return Plans(round.rules, state)
+    state = _turn_state(round, seat, hand=round.hands[seat], must=must, melds=tuple(round.melds), points=None)
+    return Plans(round.rules, state) if decides(round.rules, state) else None
 
 
-def lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Card, end: End | None) -> Refused | None:
-    """Why a lay-off that fits is refused."""
+def lay_off_refusal(
+    round: Round, seat: int, meld: Meld, card: Card, *, face: Card, end: End | None, plans: Plans | None = None
+) -> Refused | None:
+    """Why a lay-off that fits is refused; `plans` for the turn may tell at once."""
     rules = round.rules
     if not can_lay_off_on(rules, seat, meld):
         return Refused(Refusal.OWN_MELDS_ONLY, f"m{meld.id} is another side's: lay off on your own melds")
@@ -305,8 +302,14 @@ def lay_off_refusal(round: Round, seat: int, meld: Meld, card: Card, *, face: Ca
         return Refused(Refusal.MUST_MELD_FIRST, "lay a meld of your own in this round before you lay off")
     if round.first_play and round.target is not None and card != round.target:
         return Refused(Refusal.MUST_USE_TAKEN_CARD, f"the first play must contain {card_text(round.target)}")
-    hand = remove(round.hands[seat], card)
     must = round.must_use
+    if plans is not None:
+        allowed = plans.allows_lay_off(meld, card)
+        if allowed:
+            return None
+        if allowed is False and not rules.actions:
+            return _strands(round, must)
+    hand = remove(round.hands[seat], card)
     if not (rules.take_duty.new_meld and card == round.target):
         must = less(must, 1 << card) if must else 0
     before, behind = round.melds[: meld.id - 1], round.melds[meld.id :]

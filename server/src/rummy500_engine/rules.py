@@ -254,7 +254,7 @@ def compose(base: Plugin, variants: Sequence[Plugin], *, players: int, options: 
     first_meld = plugins.one("rummy500_first_meld", FirstMeld, table=table)
     take_duty = plugins.one("rummy500_take_duty", TakeDuty, table=table)
     stock_out = plugins.one("rummy500_stock_out", StockOut, table=table)
-    vetoes = plugins.bound("rummy500_veto", table)
+    vetoes, verbs = plugins.bound("rummy500_veto", table), plugins.verbs(table)
     return Rules(
         table=table,
         digest=_digest(plugins, table),
@@ -288,10 +288,10 @@ def compose(base: Plugin, variants: Sequence[Plugin], *, players: int, options: 
         twins=len(pack) > len(FACES),
         floating=going_out is GoingOut.FLOATING,
         owes_all=stock_out.rule is StockRule.USE_ALL,
-        verbs=plugins.verbs(table),
+        verbs=verbs,
         vetoes=vetoes,
         adjustments=plugins.bound("rummy500_adjustments", table),
-        actions=plugins.bound("rummy500_actions", table),
+        actions=tuple(each for each in plugins.bound("rummy500_actions", table) if each[0] in verbs.values()),
         perform=dict(plugins.bound("rummy500_perform", table)),
         state=dict(plugins.bound("rummy500_state", table)),
         views=plugins.bound("rummy500_view", table),
