@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from tests.bench.matches import Pace, builtin_bots, connected_bots, match_of
 from tests.bench.serving import bots_at_tables, rate_of, trip_of
@@ -32,7 +33,6 @@ TABLES = STREAMS = 64
 MATCH_TABLES = (1, 4, 16, 64)
 MATCH_SECONDS = 3.0
 MATCH_SLICES = 3
-POSITIONS = 400
 
 
 @dataclass(frozen=True)
@@ -106,19 +106,39 @@ def engine_rows() -> Iterator[Row]:
         yield from listing_rows(workers)
 
 
+CROWDED: tuple[tuple[str, int, float, dict[str, Any]], ...] = (
+    ("40 cards in hand", 400, 2.0, {"do": "list", "stock": True, "identical": False}),
+    ("empty stock, 40 in hand, pile of 30", 400, 20.0, {"do": "list", "stock": False, "identical": False}),
+    *[
+        (
+            f"three packs, 40 in hand with 4 jokers, {kind}",
+            100,
+            10.0,
+            {"packs": "three packs with jokers", "kind": kind},
+        )
+        for kind in ("free", "top", "one owed", "five owed", "to draw")
+    ],
+    *[
+        (f"{packs}, 40 in hand, a minimum of 30 to 200", 100, 10.0, {"packs": packs, "kind": "free", "minimum": True})
+        for packs in ("two packs", "three packs", "three packs with jokers")
+    ],
+)
+"""Kinds of crowded positions: how many are looked at, the limit in milliseconds, and how they are asked for."""
+
+
 def listing_rows(workers: Mapping[str, Worker]) -> Iterator[Row]:
-    """The worst of many positions with two packs: for each kind the better of two looks at the same positions, since a
-    look may be disturbed."""
-    for stock, name, limit in (
-        (True, "legal actions, 40 cards in hand", 2.0),
-        (False, "legal actions, empty stock, 40 in hand, pile of 30", 20.0),
-    ):
+    """The worst of many positions: for each kind the better of two looks at the same positions, since a look may be
+    disturbed."""
+    for name, positions, limit, asked in CROWDED:
         for way, each in workers.items():
-            looks = [each.ask(do="list", positions=POSITIONS, stock=stock, identical=False, seed=5) for _ in range(2)]
+            request = {"do": "list jokers", "seed": 5, "positions": positions, **asked}
+            if request["do"] == "list jokers":
+                request.setdefault("minimum", False)
+            looks = [each.ask(**request) for _ in range(2)]
             worst = min(look["worst"] for look in looks)
             median = statistics.median(look["median"] for look in looks)
             yield Row(
-                name=f"{name}, worst of {POSITIONS}, {way} engine (median {median:.2f} ms)",
+                name=f"legal actions, {name}, worst of {positions}, {way} engine (median {median:.2f} ms)",
                 value=worst,
                 unit="ms",
                 yardstick="the limit, ms",

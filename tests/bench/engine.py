@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 import statistics
 import time
+from collections.abc import Iterable
 from typing import Any
 
+from tests.bench import jokers
 from tests.bench.workers import serve_lines
 from tests.engine.tables import SEED, rules_of, variant
 
@@ -94,12 +96,21 @@ def _lay_meld(round: Round, rest: list[Card], dice: random.Random) -> list[Card]
 
 
 def time_listings(positions: int, *, stock: bool, identical: bool, seed: int) -> dict[str, Any]:
-    """Milliseconds of processor time for one listing: median and worst, each position looked at once."""
     rules, dice = two_packs(identical=identical), random.Random(seed)
+    return _timed(crowded(rules, dice, stock=stock) for _ in range(positions))
+
+
+def time_joker_listings(positions: int, *, packs: str, kind: str, minimum: bool, seed: int) -> dict[str, Any]:
+    dice = random.Random(seed)
+    tables = [jokers.rules_of(packs, minimum=each) for each in (jokers.MINIMUMS if minimum else (0,))]
+    return _timed(jokers.crowded(dice.choice(tables), kind, dice) for _ in range(positions))
+
+
+def _timed(rounds: Iterable[Round]) -> dict[str, Any]:
+    """Milliseconds of processor time for one listing: median and worst, each position looked at once."""
     spent: list[float] = []
     listed = 0
-    for _ in range(positions):
-        round = crowded(rules, dice, stock=stock)
+    for round in rounds:
         begin = time.process_time()
         listed = max(listed, len(legal_actions(round, 0)))
         spent.append((time.process_time() - begin) * 1000)
@@ -116,6 +127,9 @@ def main() -> None:
             case "play":
                 actions, spent = play.play(request["seconds"])
                 return {"rate": actions / spent}
+            case "list jokers":
+                asked = {key: value for key, value in request.items() if key != "do"}
+                return time_joker_listings(**asked)
             case _:
                 return time_listings(
                     request["positions"], stock=request["stock"], identical=request["identical"], seed=request["seed"]

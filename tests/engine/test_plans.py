@@ -1,4 +1,4 @@
-"""What plans say of many plays at once is what the search finds for each; that is checked against a naive one elsewhere."""
+"""What plans say of many plays at once is what the search finds for each; a naive one checks that elsewhere."""
 
 from __future__ import annotations
 
@@ -70,8 +70,18 @@ def searched(rules: Rules, state: TurnState, meld: LayMeld) -> bool:
         return False
     used = hand_of(meld.cards)
     laid = rules.catalogue.meld(len(state.melds) + 1, rules.catalogue.readings(meld)[0], 0)
-    hand, must = less(state.hand, used), less(state.must, used)
-    after = state._replace(hand=hand, must=must, melds=(*state.melds, laid), laid=True, first_play=False)
+    points = sum([rules.card_points(placed.card, placed.face, placed.low) for placed in laid.placed])
+    if rules.first_meld.single and not (state.melded or state.laid) and points < rules.first_meld.minimum:
+        return False
+    after = state._replace(
+        hand=less(state.hand, used),
+        must=less(state.must, used),
+        melds=(*state.melds, laid),
+        laid=True,
+        laid_points=state.laid_points + points,
+        best=points,
+        first_play=False,
+    )
     return Search(rules).finished(after) is not None
 
 

@@ -26,7 +26,7 @@ from rummy500_kit.tables import describe, random_options, table_of
 LONG = bool(os.environ.get("RUMMY500_LONG"))
 GAMES_OF_A_PAIR = 10 if LONG else 1
 SETS = 1_000 if LONG else 60
-BATCHES = 6
+BATCHES = 125 if LONG else 6
 MOST_MINIMUM = 250
 
 CATALOG = Catalog()

@@ -13,7 +13,7 @@ from rummy500_engine.cards import DISTINCT, JOKER, LANE_BITS, NATURALS, Card, Ma
 from rummy500_engine.melds import Kind, Meld, MeldCatalogue
 from rummy500_engine.minimum import Reach, reach_of
 from rummy500_engine.pieces import pieces_of
-from rummy500_engine.plans import Plans, decides
+from rummy500_engine.plans import Plans, decides, reaches_minimum
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import GoingOut
 from rummy500_engine.turn import TurnState, can_lay_off_on, fits_some_meld
@@ -62,7 +62,7 @@ def _chain(catalogue: MeldCatalogue, hand: Mask, meld: Meld) -> Mask:
 
 
 def can_finish(rules: Rules, state: TurnState) -> bool:
-    if state.must and decides(rules, state):
+    if state.must and decides(rules, state) and reaches_minimum(rules, state):
         finishes = Plans(rules, state).can_finish()
         if finishes is not None:
             return finishes

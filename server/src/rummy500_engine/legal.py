@@ -42,6 +42,7 @@ from rummy500_engine.cards import (
     holds,
     less,
 )
+from rummy500_engine.first_melds import FirstMelds
 from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.plans import Plans
 from rummy500_engine.refusals import Refusal, Refused
@@ -110,7 +111,7 @@ def _draws(round: Round, seat: int) -> list[Action]:
     return actions
 
 
-def _plays(round: Round, seat: int, *, free: bool, plans: Plans | None) -> list[Action]:
+def _plays(round: Round, seat: int, *, free: bool, plans: Plans | FirstMelds | None) -> list[Action]:
     """Plays without jokers, and discards."""
     rules, hand = round.rules, round.hands[seat]
     actions: list[Action] = []
@@ -135,7 +136,7 @@ def _plays(round: Round, seat: int, *, free: bool, plans: Plans | None) -> list[
 class PlannedMelds:
     """Which melds of the hand may be laid, by the plans for the turn; what they cannot tell is tried out."""
 
-    def __init__(self, round: Round, seat: int, plans: Plans) -> None:
+    def __init__(self, round: Round, seat: int, plans: Plans | FirstMelds) -> None:
         self.round, self.seat, self.plans = round, seat, plans
 
     def wants_none(self, owed: Mask, jokers: int) -> bool:
@@ -155,7 +156,7 @@ class PlannedMelds:
         return meld_refusal(self.round, self.seat, LayMeld(tuple(cards), faces if jokers else ())) is None
 
 
-def _lay_offs(round: Round, seat: int, *, free: bool, plans: Plans | None) -> list[LayOff]:
+def _lay_offs(round: Round, seat: int, *, free: bool, plans: Plans | FirstMelds | None) -> list[LayOff]:
     hand = round.hands[seat]
     found: list[LayOff] = []
     for meld in round.melds:
@@ -170,7 +171,7 @@ def _lay_offs(round: Round, seat: int, *, free: bool, plans: Plans | None) -> li
     return found
 
 
-def _joker_plays(round: Round, seat: int, *, free: bool, plans: Plans | None) -> Iterator[Action]:
+def _joker_plays(round: Round, seat: int, *, free: bool, plans: Plans | FirstMelds | None) -> Iterator[Action]:
     """Plays with jokers, the few lay-offs before the many melds."""
     for laid in round.melds:
         if not can_lay_off_on(round.rules, seat, laid):

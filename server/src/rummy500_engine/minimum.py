@@ -21,6 +21,7 @@ from rummy500_engine.cards import (
     cards_of,
     count,
     hand_of,
+    naturals_of,
     rank_of,
     remove,
     suit_of,
@@ -72,17 +73,27 @@ class Reach:
         )
         """For each rank the runs that hold it, and what cards earn in them: an ace is low in those that begin with it,
         and may be either where runs go round, since a piece does not tell."""
-        self._reached: dict[tuple[Mask, int], int] = {}
+        self._melding: list[Use] = []
         self._missed: dict[tuple[Mask, int], int] = {}
 
     def can_reach(self, hand: Mask, needed: int) -> bool:
         """False only if no melds of the hand, or no single one where the table wants that, bring so many points."""
+        if self.single:
+            return self._single_reaches(hand, needed)
+        return self.melding(hand, needed) is not None
+
+    def melding(self, hand: Mask, needed: int) -> list[Use] | None:
+        """Melds that bring so many points, if every joker that is left over can be laid too; None: there are none."""
         jokers = count(hand, JOKER)
-        cards = [card for card in cards_of(hand) if card != JOKER]
-        naturals = hand_of(cards)
+        self._melding = []
+        return self._melding if self._reaches(naturals_of(hand), jokers, needed - jokers * self.joker_worth) else None
+
+    def _single_reaches(self, hand: Mask, needed: int) -> bool:
+        jokers, naturals = count(hand, JOKER), naturals_of(hand)
+        cards = cards_of(naturals)
         needed -= jokers * self.joker_worth
-        if not self.single or needed <= 0:
-            return self._reaches(naturals, jokers, needed)
+        if needed <= 0:
+            return True
         lanes: dict[tuple[bool, int], int] = {}
         for card in cards if self.identical else set(cards):
             for lane in ((True, suit_of(card)), (False, rank_of(card))):
@@ -102,23 +113,20 @@ class Reach:
         if sum([self.worth[card] for card in cards]) < needed:
             return False
         key = (hand, jokers)
-        if needed <= self._reached.get(key, 0):
-            return True
         if needed >= self._missed.get(key, needed + 1):
             return False
         card = min(cards, key=_by_rank)
-        found = any(
-            self._reaches(without(hand, use.cards), jokers - use.missing, needed - use.points)
-            for use in self._uses(hand, jokers, card)
-        ) or self._reaches(remove(hand, card), jokers, needed)
-        if len(self._reached) + len(self._missed) > REMEMBERED:
-            self._reached.clear()
+        for use in self._uses(hand, jokers, card):
+            self._melding.append(use)
+            if self._reaches(without(hand, use.cards), jokers - use.missing, needed - use.points):
+                return True
+            self._melding.pop()
+        if self._reaches(remove(hand, card), jokers, needed):
+            return True
+        if len(self._missed) >= REMEMBERED:
             self._missed.clear()
-        if found:
-            self._reached[key] = max(needed, self._reached.get(key, 0))
-        else:
-            self._missed[key] = min(needed, self._missed.get(key, needed))
-        return found
+        self._missed[key] = min(needed, self._missed.get(key, needed))
+        return False
 
     def _uses(self, hand: Mask, jokers: int, card: Card) -> list[Use]:
         """Melds with this card, the dearest first; jokers fill what is missing."""

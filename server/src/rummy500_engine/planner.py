@@ -15,7 +15,7 @@ from rummy500_engine.melds import Meld
 from rummy500_engine.rules import Rules
 from rummy500_engine.uses import Use, uses_of
 
-PATIENCE: Final = 2_000
+PATIENCE: Final = 300
 """Steps of the search before the turn is weighed as a whole."""
 Options = list[tuple[Mask, list[Use]]]
 """The cards owed, as bits, and the uses of each."""
@@ -38,6 +38,8 @@ class Planner:
         """By the card owed, as a bit; those with fewer jokers first."""
         self.is_partial = False
         """Whether there may be plans that it does not find."""
+        self.is_covered = False
+        """Whether there is a plan for what was asked last, though none was found."""
         self.weighs_whole = rules.jokers.min_natural == 1 and melded_only is None
         self.dead: set[tuple[Mask, int, Mask, int]] = set()
         self.plan: list[Use] = []
@@ -73,6 +75,7 @@ class Planner:
         """A plan for what is owed, of natural cards and so many jokers; with what is begun already, as far as that
         can be. None if there is no plan, or none was found in so many steps as `patience` allows: the search soon finds
         one where there are many, and where it does not, `cover` says whether there is one at all."""
+        self.is_covered = False
         self.steps_left = PATIENCE if patience is None else patience
         self.plan, room = [], 0
         for use in begun:
@@ -90,7 +93,8 @@ class Planner:
         if not found and patience is None and not self.steps_left:
             if self.weighs_whole:
                 cover = Cover(self.catalogue, hand=with_jokers(naturals, jokers), owed=owed, melds=self.melds)
-                if cover.applies and not cover.is_possible():
+                if cover.applies:
+                    self.is_covered = cover.is_possible()
                     return None
             self.steps_left = _NO_PATIENCE
             found = self._finds(naturals, jokers, owed, room, options)

@@ -43,12 +43,16 @@ _REPAIR: Final = 12
 
 
 def decides(rules: Rules, state: TurnState) -> bool:
-    """Whether plans bear on the end of this turn: no meld in it has to reach a minimum yet."""
-    first, least = rules.first_meld, rules.jokers.min_natural
+    """Whether plans bear on the end of this turn, but for a minimum."""
+    least = rules.jokers.min_natural
     if least > MOST_NATURALS or (least > 1 and (state.target == JOKER or state.must & JOKER_BIT)):
         return False
-    if state.target == JOKER and (state.first_play or state.new_meld):
-        return False
+    return not (state.target == JOKER and (state.first_play or state.new_meld))
+
+
+def reaches_minimum(rules: Rules, state: TurnState) -> bool:
+    """Whether no meld of this turn has to reach a minimum any more."""
+    first = rules.first_meld
     reached = state.best if first.single else state.laid_points
     return first.minimum <= 0 or state.melded or (state.laid and reached >= first.minimum)
 
@@ -97,7 +101,7 @@ class Plans:
                 self.relevant |= cards
         for copy in range(1, self.hand.bit_length() // COPY_BITS + 1):
             self.relevant |= (self.relevant & DISTINCT) << copy * COPY_BITS
-        self.leaves = _must_leave(rules, state)
+        self.leaves = must_leave(rules, state)
         self.melds_first = rules.first_meld.required and not (state.melded or state.laid)
         self.room = _jokers_fit(melds)
         owed = cards_of(self.must)
@@ -114,6 +118,9 @@ class Plans:
     def can_finish(self) -> bool | None:
         """Whether the turn can be finished as it stands."""
         plan = self._plan(self.hand, self.jokers, self.must)
+        if plan is None and self.planner.is_covered:
+            strict = self.melds_first or self.state.first_play or self.leaves or self.owed_jokers
+            return None if strict else True
         if plan is None:
             return None if self.planner.is_partial else False
         return True if self._is_in_order(plan) and self._leaves_enough(plan) else None
@@ -196,7 +203,9 @@ class Plans:
         key = (settled, jokers)
         if key not in self.needed:
             known = any([jokers <= left for _, left, _ in self._book(settled).spares])
-            self.needed[key] = not known and not self._plan(self.hand, self.jokers - jokers, less(self.must, settled))
+            rest = less(self.must, settled)
+            plan = None if known else self._plan(self.hand, self.jokers - jokers, rest)
+            self.needed[key] = not (known or plan is not None or self.planner.is_covered)
         return self.needed[key]
 
     def _allow(self, used: Mask, jokers: int, leaves: int) -> bool | None:
@@ -226,6 +235,8 @@ class Plans:
             if not core & ~used and needed <= jokers:
                 return no
         if self._decide(used, jokers, settled):
+            if self.planner.is_covered:
+                return None if leaves else True
             gone, left, _ = spares[-1]
             return True if self._left_by(gone) + left - used.bit_count() - jokers >= leaves else None
         book.cores.append(self._core(used, jokers, settled))
@@ -294,7 +305,7 @@ class Plans:
         """Whether what is owed beside the settled cards can be used without the used ones; notes the plan."""
         plan = self._plan(less(self.hand, used), self.jokers - jokers, less(self.must, settled))
         if plan is None:
-            return False
+            return self.planner.is_covered
         self.plans.append(plan)
         self._note(plan, settled, self._book(settled))
         return True
@@ -343,7 +354,7 @@ class TakePlans:
         if plan is None:
             plan = self.planner.plan_for(naturals, jokers, must, patience=None)
         if plan is None:
-            return False
+            return self.planner.is_covered and (None if owed & JOKER_BIT else True)
         self.plan = plan
         more = count(owed, JOKER) - sum([missing for _, missing, _ in plan])
         return True if more <= self.room or any([_is_run(use) for use in plan]) else None
@@ -354,7 +365,7 @@ def _jokers_fit(melds: list[Meld]) -> int:
     return max([_room_of(meld.length) for meld in melds if meld.kind is Kind.RUN], default=0)
 
 
-def _must_leave(rules: Rules, state: TurnState) -> int:
+def must_leave(rules: Rules, state: TurnState) -> int:
     """With how many cards in hand a turn that owes nothing can surely be ended; 0: with none too."""
     banned = 0 if state.banned is None else count(state.hand, state.banned)
     match rules.going_out:

@@ -26,9 +26,10 @@ from rummy500_engine.cards import (
     remove,
 )
 from rummy500_engine.finish import can_finish, can_reach, reachable
+from rummy500_engine.first_melds import FirstMelds
 from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.pieces import pieces_of
-from rummy500_engine.plans import Plans, TakePlans, decides
+from rummy500_engine.plans import Plans, TakePlans, decides, reaches_minimum
 from rummy500_engine.refusals import Refusal, Refused
 from rummy500_engine.terms import GoingOut, Phase
 from rummy500_engine.turn import TurnState, can_lay_off_on, fits_some_meld
@@ -275,24 +276,40 @@ def is_lone_duty(round: Round, seat: int) -> bool:
 def sure_size(round: Round, seat: int) -> int:
     """How large a meld may be that surely leaves a discard to end the turn with; 0 where the search has to say."""
     rules = round.rules
-    if round.must_use or rules.vetoes or rules.first_meld.minimum:
+    if round.must_use or rules.vetoes:
+        return 0
+    if rules.first_meld.minimum > 0 and round.opened[seat] == len(round.laid):
         return 0
     hand = round.hands[seat]
     loose = hand.bit_count() if round.banned is None else hand.bit_count() - count(hand, round.banned)
     return loose - (2 if rules.going_out is GoingOut.DISCARD_UNPLAYABLE else 1)
 
 
-def plans_for(round: Round, seat: int) -> Plans | None:
+def plans_for(round: Round, seat: int) -> Plans | FirstMelds | None:
     """What tells of many melds at once whether the turn can be finished after them, where it applies."""
-    must = round.must_use
-    if not must or (round.rules.plain and round.banned is None and is_lone_duty(round, seat)) or round.rules.vetoes:
+    rules, must = round.rules, round.must_use
+    first = rules.first_meld
+    if rules.vetoes or (rules.plain and round.banned is None and is_lone_duty(round, seat)):
+        return None
+    if not must and (first.minimum <= 0 or round.opened[seat] > len(round.laid)):
         return None
     state = _turn_state(round, seat, hand=round.hands[seat], must=must, melds=tuple(round.melds), points=None)
-    return Plans(round.rules, state) if decides(round.rules, state) else None
+    if reaches_minimum(rules, state):
+        return Plans(rules, state) if must and decides(rules, state) else None
+    if must and not decides(rules, state):
+        return None
+    return FirstMelds(rules, state, Plans(rules, state) if must else None)
 
 
 def lay_off_refusal(
-    round: Round, seat: int, meld: Meld, card: Card, *, face: Card, end: End | None, plans: Plans | None = None
+    round: Round,
+    seat: int,
+    meld: Meld,
+    card: Card,
+    *,
+    face: Card,
+    end: End | None,
+    plans: Plans | FirstMelds | None = None,
 ) -> Refused | None:
     """Why a lay-off that fits is refused; `plans` for the turn may tell at once."""
     rules = round.rules

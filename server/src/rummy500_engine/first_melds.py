@@ -1,0 +1,222 @@
+"""Which melds may be laid while the first melds of a turn have to reach a minimum (RULES 2, `meld-first`).
+
+A listing has hundreds of melds. A melding, melds of the hand that can be laid together, says yes to every meld that
+leaves enough of it; what is missing is made up from the rest of the hand, the dearest melds first. That no melding can
+be dear enough, `minimum` says. What neither settles is tried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rummy500_engine.cards import (
+    ACE,
+    JOKER,
+    Card,
+    Mask,
+    cards_of,
+    count,
+    hand_of,
+    less,
+    naturals_of,
+    rank_of,
+    with_jokers,
+)
+from rummy500_engine.melds import SHORTEST, Meld
+from rummy500_engine.minimum import Use as Bringing
+from rummy500_engine.minimum import reach_of
+from rummy500_engine.plans import Plans, must_leave
+from rummy500_engine.rules import Rules
+from rummy500_engine.terms import JokerPoints
+from rummy500_engine.turn import TurnState
+from rummy500_engine.uses import Use, uses_of
+
+Laid = tuple[Mask, int, int]
+"""A new meld: its natural cards, how many jokers, and at least what it earns."""
+_REMEMBERED: Final = 8
+"""Meldings that are looked at before a new one is sought."""
+
+
+class FirstMelds:
+    """What is known about the rest of one turn in which the minimum has not been reached."""
+
+    def __init__(self, rules: Rules, state: TurnState, plans: Plans | None) -> None:
+        """`plans` for the cards owed, if some are."""
+        self.rules, self.state, self.plans = rules, state, plans
+        self.catalogue = rules.catalogue
+        self.hand, self.jokers = naturals_of(state.hand), count(state.hand, JOKER)
+        self.uses, self.reach = uses_of(rules), reach_of(rules)
+        self.first = rules.first_meld
+        self.leaves = must_leave(rules, state)
+        self.banned = 0 if state.banned is None else count(state.hand, state.banned)
+        self.missing = self.first.minimum - state.laid_points
+        self.joker_points = 0 if rules.jokers.scores is JokerPoints.REPRESENTED else rules.placed_points[JOKER]
+        self.meldings: list[list[Laid]] = []
+        self.can_reach = self.first.single or self.reach.can_reach(state.hand, self.missing)
+
+    def needs_jokers(self, beside: Mask, jokers: int) -> bool:
+        return not self.can_reach or (self.plans is not None and self.plans.needs_jokers(beside, jokers))
+
+    def allows_all(self, used: Mask, jokers: int) -> bool:
+        """Whether it is known that the turn can be finished after any meld of these natural cards and jokers."""
+        if self.plans is not None or self.first.single or not self.meldings or not self._leaves_enough(used, jokers):
+            return False
+        known = self.meldings[0]
+        return self._leaves(known, used, jokers) and self._untouched(known, used, jokers) >= self.missing
+
+    def _leaves(self, melding: list[Laid], used: Mask, jokers: int) -> bool:
+        """Whether the turn can surely be ended with what is left beside the used cards and all of the melding."""
+        if self.plans is not None and self.plans.owed_jokers:
+            return False
+        laid = used.bit_count() + jokers + sum([cards.bit_count() + needed for cards, needed, _ in melding])
+        return self.hand.bit_count() + self.jokers - laid >= self.leaves
+
+    def _untouched(self, melding: list[Laid], used: Mask, jokers: int) -> int:
+        """What the part of the melding earns that has none of the cards used, if the jokers suffice for it."""
+        rest = [(needed, earned) for cards, needed, earned in melding if not cards & used]
+        if sum([needed for needed, _ in rest]) > self.jokers - jokers:
+            return 0
+        return sum([earned for _, earned in rest])
+
+    def allows_lay_off(self, meld: Meld, card: Card) -> bool | None:
+        return None
+
+    def allows(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> bool | None:
+        """Whether the turn can be finished after the meld of these faces, of these natural cards and jokers."""
+        if not self.can_reach:
+            return False
+        points = self._points(faces, used)
+        if self.first.single and points < self.first.minimum:
+            return False
+        owed = self.plans.allows(faces, used, jokers) if self.plans is not None else self._leaves_enough(used, jokers)
+        missing = self.missing - points
+        if not owed or self.first.single or missing <= 0:
+            return owed
+        if self._find(used, jokers, missing):
+            return True
+        melding = self.reach.melding(with_jokers(less(self.hand, used), self.jokers - jokers), missing)
+        if melding is None:
+            return False
+        if not self._is_laid_out(melding, used, jokers, missing):
+            return None
+        laid = [(hand_of(use.cards), use.missing, use.points + use.missing * self.joker_points) for use in melding]
+        self.meldings = [laid, *self.meldings[: _REMEMBERED - 1]]
+        return True
+
+    def _is_laid_out(self, melding: list[Bringing], used: Mask, jokers: int, missing: int) -> bool:
+        """Whether this melding beside the used cards surely brings what is missing and lets the turn be ended: jokers
+        left over go to a run, one to a set, or two to a card of the hand."""
+        if self.plans is not None or self.rules.jokers.min_natural > 1 or self.catalogue.corner:
+            return False
+        jokers = self.jokers - jokers
+        left = jokers - sum([use.missing for use in melding])
+        size = sum([len(use.cards) for use in melding])
+        if self.hand.bit_count() - used.bit_count() - size <= self.banned + 1 or self.joker_points < 0:
+            return False
+        points = jokers * self.joker_points + sum([use.points for use in melding])
+        runs = any([len({rank_of(card) for card in use.cards}) > 1 for use in melding])
+        return points >= missing and (not left or runs or left == SHORTEST - 1)
+
+    def _leaves_enough(self, used: Mask, jokers: int) -> bool | None:
+        """Whether, with nothing owed, the turn can surely be ended with what is left."""
+        left = self.hand.bit_count() + self.jokers - used.bit_count() - jokers
+        return True if left > self.banned + 1 else None
+
+    def _points(self, faces: tuple[Card, ...], used: Mask) -> int:
+        """What the meld of these faces earns, the cards used natural and the others jokers."""
+        rules, cards = self.rules, cards_of(used)
+        is_low = rank_of(faces[0]) == ACE and rank_of(faces[1]) != ACE
+        points = sum([rules.placed_points[card] for card in cards])
+        if is_low and used >> faces[0] & 1:
+            points += rules.low_ace_points[faces[0]] - rules.placed_points[faces[0]]
+        if len(cards) == len(faces):
+            return points
+        if rules.jokers.scores is JokerPoints.FIXED:
+            return points + (len(faces) - len(cards)) * self.joker_points
+        left = list(faces)
+        for card in cards:
+            left.remove(card)
+        return points + sum([rules.card_points(JOKER, face, is_low and face == faces[0]) for face in left])
+
+    def _find(self, used: Mask, jokers: int, missing: int) -> bool:
+        """Whether a melding of the rest is found that brings so many points, and uses what is owed."""
+        if self.plans is None:
+            for known in self.meldings:
+                enough = self._leaves(known, used, jokers) and self._untouched(known, used, jokers) >= missing
+                if enough or self._keeps(known, used, jokers, missing):
+                    return True
+            if self.meldings:
+                return False
+        melding: list[Laid] = []
+        left, more = less(self.hand, used), self.jokers - jokers
+        if self.plans is not None:
+            plan = self.plans.planner.plan_for(left, more, less(self.plans.must, used), patience=None)
+            if plan is None:
+                return False  # only grown by what is owed, or none was found
+            for use in plan:
+                cards, needed, taken = use
+                left, more = less(left, cards), more - needed
+                if not taken:
+                    melding.append((cards, needed, self._earned(use)))
+        melding += self._dearest(left, more)
+        if sum([earned for _, _, earned in melding]) < missing or not self._leaves(melding, used, jokers):
+            return False
+        self.meldings = [melding, *self.meldings[: _REMEMBERED - 1]]
+        return True
+
+    def _keeps(self, melding: list[Laid], used: Mask, jokers: int, missing: int) -> bool:
+        """Whether what is left of the melding brings so many points, with what the rest of the hand makes up for."""
+        left, more = less(self.hand, used), self.jokers - jokers
+        kept: list[Laid] = []
+        for laid in melding:
+            cards, needed, earned = laid
+            if not cards & ~left and needed <= more:
+                left, more, missing = less(left, cards), more - needed, missing - earned
+                kept.append(laid)
+        if missing <= 0 and self._leaves(kept, used, jokers):
+            return True
+        for laid in self._dearest(left, more):
+            kept.append(laid)
+            missing -= laid[2]
+            if missing <= 0 and self._leaves(kept, used, jokers):
+                self.meldings = [kept, *self.meldings[: _REMEMBERED - 1]]
+                return True
+        return False
+
+    def _earned(self, use: Use) -> int:
+        """At least what a new meld of these cards earns: an ace as the lower of its two values, a joker that counts as
+        its card as nothing."""
+        cards, missing, _ = use
+        rules = self.rules
+        return missing * self.joker_points + sum(
+            [min(rules.placed_points[card], rules.low_ace_points[card]) for card in cards_of(cards)]
+        )
+
+    def _dearest(self, left: Mask, jokers: int) -> Iterator[Laid]:
+        """Melds of the hand one after the other, each the dearest then: without jokers, then with them."""
+        catalogue = self.rules.catalogue
+        while True:
+            melds = [(self._points(meld.cards, hand_of(meld.cards)), meld) for meld in catalogue.natural_melds(left)]
+            if not melds:
+                break
+            points, meld = max(melds, key=lambda each: each[0])
+            if points <= 0:
+                break
+            cards = hand_of(meld.cards)
+            left = less(left, cards)
+            yield cards, 0, points
+        while jokers:
+            found = [
+                (self._earned(use), use)
+                for card in set(cards_of(left))
+                for use in self.uses.in_hand(left, jokers, 0, card)
+                if use[1]
+            ]
+            if not found:
+                break
+            points, (cards, needed, _) = max(found, key=lambda each: each[0] / each[1][1])
+            if points <= 0:
+                break
+            left, jokers = less(left, cards), jokers - needed
+            yield cards, needed, points
