@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.clients import ailing_bots
-from tests.clients.running import rummy500
+from tests.clients.running import rummy500, terminal
 
 from rummy500_client.doctor.checkup import all_checks, examine, selected
 from rummy500_client.doctor.examination import Examination
@@ -34,7 +34,7 @@ def findings(examination: Examination, bot: str, *names: str, clock: float = 10.
     """What these checks find at a class of `ailing_bots`, or at its bot without the SDK when the name is lower case."""
     raw = f"cmd:{sys.executable} {FILE} {bot}"
     examination.clock = clock
-    examination.admit(read_bot(raw if bot.islower() else f"{FILE}:{bot}").command())
+    examination.admit(read_bot(raw if bot.islower() else f"{FILE}:{bot}"))
     found = examine(examination, selected(all_checks(examination), names))
     return {check.name: finding for check, finding in found}
 
@@ -84,7 +84,7 @@ def test_a_bot_that_is_not_let_in_is_told_why(examination: Examination, bot: str
 
 
 def test_a_command_that_does_not_start_is_told(examination: Examination) -> None:
-    examination.admit(["./nothere"])
+    examination.admit(read_bot("cmd:./nothere"))
     ((_, finding),) = examine(examination, selected(all_checks(examination), ["start"]))
     assert (finding.verdict, finding.seen) == (Verdict.FAIL, "./nothere does not start: No such file or directory")
 
@@ -105,7 +105,7 @@ def test_a_bot_that_stays_away_is_found(examination: Examination) -> None:
 
 def test_a_healthy_bot_passes(examination: Examination) -> None:
     examination.clock = 10.0
-    examination.admit(read_bot(HEALTHY).command())
+    examination.admit(read_bot(HEALTHY))
     some = [
         "start",
         "game",
@@ -123,6 +123,18 @@ def test_a_healthy_bot_passes(examination: Examination) -> None:
     assert not bad
     assert len(found) >= (60 if IS_LONG else len(some))
     assert {check.name for check, _ in found} >= set(some)
+
+
+def test_a_bot_that_is_dialled_is_examined_through_its_stream(examination: Examination, state: Path) -> None:
+    with terminal("bot", "serve", HEALTHY, state=state) as served:
+        served.wait_for("listening on ")
+        served.wait_for("\n")
+        address = served.text.rpartition("listening on ")[2].split()[0]
+        examination.admit(read_bot(f"dial:{address}"))
+        found = examine(examination, selected(all_checks(examination), ["start", "duty", "batch", "cut", "sigterm"]))
+        verdicts = {check.name: finding.verdict.value for check, finding in found}
+        examination.dismiss()
+    assert verdicts == {"start": "ok", "duty": "ok", "batch": "ok", "cut": "ok", "sigterm": "skip"}
 
 
 def test_the_command_tells_a_line_a_check_and_what_to_do(state: Path) -> None:

@@ -26,7 +26,7 @@ def add(actions: Subparsers) -> None:
         description="Starts the bot, lets it play on a private server, and says what is wrong with it and what to do. "
         "Exit code 0: no check failed; 1: one did; 2: it could not be examined.",
     )
-    parser.add_argument("bot", metavar="BOT", help="FILE.py:CLASS, MODULE:CLASS or cmd:COMMAND")
+    parser.add_argument("bot", metavar="BOT", help="FILE.py:CLASS, MODULE:CLASS, cmd:COMMAND or dial:HOST:PORT")
     parser.add_argument(
         "--only", metavar="CHECK,…", default="", help="these checks only, `preset` for all of that kind"
     )
@@ -48,11 +48,13 @@ def add(actions: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     spec = read_bot(arguments.bot)
     if not spec.is_started_here:
-        raise ClientError(f"{arguments.bot!r} is not started here: give FILE.py:CLASS, MODULE:CLASS or cmd:COMMAND")
+        raise ClientError(
+            f"{arguments.bot!r} is not started here: give FILE.py:CLASS, MODULE:CLASS, cmd:COMMAND or dial:HOST:PORT"
+        )
     clock, patience = arguments.clock / 1000, arguments.patience / 1000
     counts: Counter[Verdict] = Counter()
     with Examination(clock, patience, arguments.games, arguments.show_stderr) as examination:
-        examination.admit(spec.command())
+        examination.admit(spec)
         checks = selected(all_checks(examination), [name.strip() for name in arguments.only.split(",") if name.strip()])
         if arguments.list:
             for check in checks:

@@ -90,10 +90,10 @@ def check_own_business(examination: Examination) -> Finding:
 
 
 def check_stdout(examination: Examination) -> Finding:
-    size = sum(patient.stdout_bytes for patient in examination.patients)
+    size = sum(patient.stdout_bytes for patient in examination.processes)
     if not size:
         return ok("writes nothing to standard output")
-    some = next(patient.stdout for patient in examination.patients if patient.stdout)
+    some = next(patient.stdout for patient in examination.processes if patient.stdout)
     line = some.decode("utf-8", errors="replace").splitlines()[0]
     return warn(
         f"wrote {size} bytes to standard output: {line!r:.80}", "write to standard error: a match keeps its end"
@@ -101,7 +101,7 @@ def check_stdout(examination: Examination) -> Finding:
 
 
 def check_stderr(examination: Examination) -> Finding:
-    size = sum(patient.stderr_bytes for patient in examination.patients)
+    size = sum(patient.stderr_bytes for patient in examination.processes)
     decisions = max(1, len(examination.turns))
     if size / decisions > LOUD:
         told = f"wrote {size / decisions:.0f} bytes to standard error for each decision"
@@ -116,7 +116,7 @@ def check_memory(examination: Examination) -> Finding:
     for _ in range(games // AT_ONCE):
         for played in examination.play_all([examination.table(rules=choice()) for _ in range(AT_ONCE)]):
             verify_played(played)
-        size = examination.patient.memory()
+        size = examination.processes[-1].memory()
         if size is None:
             return skip("this system does not tell what a process holds")
         sizes.append(size)
@@ -146,7 +146,7 @@ def check_same_again(examination: Examination) -> Finding:
 
 def check_terminated(examination: Examination) -> Finding:
     examination.bot()
-    patient = examination.patient
+    patient = examination.processes[-1]
     patient.terminate()
     if not patient.wait(STOP_SECONDS):
         return warn(f"still runs {STOP_SECONDS:.0f} s after SIGTERM", "end on SIGTERM; a match kills it otherwise")
@@ -157,7 +157,7 @@ def check_terminated(examination: Examination) -> Finding:
 
 def check_stdin(examination: Examination) -> Finding:
     examination.bot()
-    patient = examination.patient
+    patient = examination.processes[-1]
     patient.close_stdin()
     if patient.wait(STOP_SECONDS):
         return ok("ended when its standard input was closed")
@@ -168,14 +168,14 @@ def check_stdin(examination: Examination) -> Finding:
 PROCESS_CHECKS = [
     Check("deadline", "answers in time", check_deadline, needs=START),
     Check("speed", "decisions a second", check_speed, needs=GAME),
-    Check("memory", "does not grow from game to game", check_memory, needs=GAME),
+    Check("memory", "does not grow from game to game", check_memory, needs=GAME, of_process=True),
     Check("same-again", "plays the same from the same deal", check_same_again, needs=GAME),
     Check("legal", "answers what is legal", check_legal, needs=START),
     Check("asked-for", "answers what is asked, once", check_asked_for, needs=START),
     Check("readable", "sends messages of the contract", check_readable),
     Check("own-business", "asks for nothing that is not its own", check_own_business),
-    Check("stdin", "ends with its standard input", check_stdin, needs=START),
-    Check("sigterm", "ends on SIGTERM", check_terminated, needs=START),
-    Check("stdout", "is quiet on standard output", check_stdout),
-    Check("stderr", "is not loud on standard error", check_stderr),
+    Check("stdin", "ends with its standard input", check_stdin, needs=START, of_process=True),
+    Check("sigterm", "ends on SIGTERM", check_terminated, needs=START, of_process=True),
+    Check("stdout", "is quiet on standard output", check_stdout, of_process=True),
+    Check("stderr", "is not loud on standard error", check_stderr, of_process=True),
 ]

@@ -63,10 +63,10 @@ def check_features(examination: Examination) -> Finding:
 def check_idle(examination: Examination) -> Finding:
     """Whether it is quiet while nothing is asked."""
     examination.bot()
-    before = examination.patient.processor_seconds()
+    before = examination.processes[-1].processor_seconds()
     began = time.monotonic()
     examination.wait(lambda: False, IDLE_SECONDS)
-    after, took = examination.patient.processor_seconds(), time.monotonic() - began
+    after, took = examination.processes[-1].processor_seconds(), time.monotonic() - began
     if before is None or after is None:
         return ok("this system does not tell what a process uses")
     share = (after - before) / took
@@ -80,9 +80,9 @@ def check_idle(examination: Examination) -> Finding:
 START_CHECKS = [
     Check(START, "starts and connects", check_start),
     Check("hello", "introduces itself first", check_hello, needs=START),
-    Check("name", "goes by the name that it is given", check_name, needs=START),
-    Check("token", "sends the token that it is given", check_token, needs=START),
+    Check("name", "goes by the name that it is given", check_name, needs=START, of_process=True),
+    Check("token", "sends the token that it is given", check_token, needs=START, of_process=True),
     Check("program", "says which program it is", check_program, needs=START),
     Check("features", "needs no feature that there is not", check_features, needs=START),
-    Check("idle", "waits without using the processor", check_idle, needs=START),
+    Check("idle", "waits without using the processor", check_idle, needs=START, of_process=True),
 ]

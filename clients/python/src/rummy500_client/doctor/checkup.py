@@ -48,6 +48,8 @@ def examine(examination: Examination, checks: Sequence[Check]) -> Iterator[tuple
 
 
 def _examine(examination: Examination, check: Check) -> Finding:
+    if check.of_process and examination.is_dialled:
+        return skip("a bot that is dialled has a process of its own")
     try:
         return check.examine(examination)
     except Ailing as ailing:

@@ -21,9 +21,11 @@ from rummy500_client.connection import Connection, new_secret
 from rummy500_client.describe import termination_text
 from rummy500_client.doctor.conversation import Conversation, Turn
 from rummy500_client.doctor.desk import Desk
+from rummy500_client.doctor.dialled import DialledPatient
 from rummy500_client.doctor.finding import Ailing, fail
 from rummy500_client.doctor.patient import Patient
 from rummy500_client.errors import ClientError, ServerRefused
+from rummy500_client.match_bots import BotSpec
 from rummy500_client.notation import action_text
 from rummy500_client.options import NAME, SERVER, TOKEN, environment_of
 from rummy500_client.private_server import private_server
@@ -75,8 +77,8 @@ class Examination:
     def __post_init__(self) -> None:
         self.desk = Desk(self.news)
         self.name, self.token = "", ""
-        self.patients: list[Patient] = []
-        self._command: list[str] = []
+        self.patients: list[Patient | DialledPatient] = []
+        self._spec: BotSpec | None = None
         self._admitted = 0
         self._server = contextlib.ExitStack()
         self._owner: Connection | None = None
@@ -98,10 +100,10 @@ class Examination:
             self.stop_server()
             shutil.rmtree(self._directory, ignore_errors=True)
 
-    def admit(self, command: list[str]) -> None:
-        """From now on the bot that the command starts is examined."""
+    def admit(self, spec: BotSpec) -> None:
+        """From now on that bot is examined, which is started or dialled from here."""
         self.dismiss()
-        self._command = command
+        self._spec = spec
         self._admitted += 1
         self.name, self.token = f"examined-{self._admitted}", new_secret()
 
@@ -137,9 +139,19 @@ class Examination:
     # --- the bot
 
     @property
-    def patient(self) -> Patient:
-        """The process that was started last."""
+    def patient(self) -> Patient | DialledPatient:
+        """What was started last."""
         return self.patients[-1]
+
+    @property
+    def is_dialled(self) -> bool:
+        """Whether the bot's process is not ours."""
+        return self._spec is not None and self._spec.kind == "dial"
+
+    @property
+    def processes(self) -> list[Patient]:
+        """The bot's processes so far; none of a bot that is dialled."""
+        return [patient for patient in self.patients if isinstance(patient, Patient)]
 
     @property
     def conversation(self) -> Conversation | None:
@@ -152,11 +164,19 @@ class Examination:
             self.patient.stop()
             with self.news:
                 self.news.wait_for(lambda: self.conversation is None, HANG_UP_SECONDS)
-        environment = self._environment | {SERVER: self.desk.address, TOKEN: self.token, NAME: self.name}
         try:
-            self.patients.append(Patient(self._command, environment, shows_stderr=self.shows_stderr))
+            self.patients.append(self._started())
         except ClientError as error:
             raise Ailing(fail(error.sentence, "is the command right, and may it be executed?")) from None
+
+    def _started(self) -> Patient | DialledPatient:
+        assert self._spec is not None
+        if self.is_dialled:
+            return DialledPatient(
+                self._spec, self.desk.address, name=self.name, token=self.token, patience=self.patience
+            )
+        environment = self._environment | {SERVER: self.desk.address, TOKEN: self.token, NAME: self.name}
+        return Patient(self._spec.command(), environment, shows_stderr=self.shows_stderr)
 
     def bot(self) -> Conversation:
         """The bot, connected to the real server; it is started when it does not run. Raises Ailing."""
