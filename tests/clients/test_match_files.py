@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,16 @@ def test_the_example_is_played_as_it_is(state: Path) -> None:
     played = rummy500("match", "run", "match.toml", "--deals", "1", "--json", state=state)
     assert played.returncode == 0, played.stderr
     assert [bot["name"] for bot in json.loads(played.stdout)["plan"]["bots"]] == ["one", "another"]
+
+
+def test_a_dry_run_tries_the_bots_out(state: Path) -> None:
+    bots = ("--bot", "builtin:easy", "--bot", "builtin:random")
+    shown = rummy500("match", "run", *bots, "--deals", "500", "--dry-run", state=state)
+    assert shown.returncode == 0, shown.stderr
+    assert re.search(r"^about .+: \d+ games of a trial took .+ s$", shown.stdout, re.MULTILINE)
+    failed = rummy500("match", "run", *bots[:2], "--bot", "cmd:./nothere", "--dry-run", state=state)
+    assert failed.returncode == 1
+    assert "in the trial: bot nothere does not start: ./nothere: No such file or directory" in failed.stdout
 
 
 def test_a_match_is_watched_and_cancelled_by_name(server: str, state: Path) -> None:

@@ -24,7 +24,7 @@ from rummy500_client.errors import ClientError
 from rummy500_client.fair import match_problem
 from rummy500_client.json_text import print_json
 from rummy500_client.match_bots import BotSpec, read_bots
-from rummy500_client.match_dry_run import ask_plan, plan_lines
+from rummy500_client.match_dry_run import Trial, ask_plan, plan_lines
 from rummy500_client.match_file import MatchKeys
 from rummy500_client.match_folder import MatchFolder, RunnerState, usual_name, wanted_of
 from rummy500_client.match_report import report_lines, state_text
@@ -116,7 +116,11 @@ def _add_run(actions: Subparsers) -> MatchKeys:
     add_clock(parser, is_match=True)
     add_server(parser, is_private=True)
     add_json(parser)
-    parser.add_argument("--dry-run", action="store_true", help="show what the match comes to, and do not begin it")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show what the match comes to, and how long it will take by a trial of a few deals on a private server",
+    )
     keys = MatchKeys(parser, flags_only=FLAGS_ONLY)
     parser.set_defaults(run=run, keys=keys)
     return keys
@@ -216,14 +220,21 @@ def _read_match_name(name: str) -> str:
 
 
 def _dry_run(arguments: argparse.Namespace, specs: Sequence[BotSpec], plan: MatchPlan) -> int:
+    """Only on a private server there is a trial: on somebody else's nothing is begun."""
     with server_or_private(arguments) as connection:
         planned = ask_plan(connection, specs, plan)
-    if arguments.json:
-        print_json(planned)
-        return 0
-    for line in plan_lines(planned, specs):
+        if arguments.json:
+            print_json(planned)
+            return 0
+        for line in plan_lines(planned, specs):
+            print(line, flush=True)
+        if arguments.server:
+            return 0
+        trial = Trial()
+        trial.play(connection, specs, planned)
+    for line in trial.lines(planned.games):
         print(line)
-    return 0
+    return 1 if trial.has_failed else 0
 
 
 def _show(match: Match, *, records: Path | None, is_json: bool) -> None:
