@@ -47,6 +47,15 @@ def terminal() -> Iterator[tuple[io.TextIOWrapper, int]]:
     os.close(own)
 
 
+def all_shown(stream: io.TextIOWrapper, own: int) -> str:
+    """Everything that the terminal was sent."""
+    stream.write("<end>")
+    shown = b""
+    while not shown.endswith(b"<end>"):
+        shown += os.read(own, 65536)
+    return shown.decode().removesuffix("<end>")
+
+
 def test_the_rate_follows_the_last_half_minute() -> None:
     clock = Clock()
     pace = Pace(clock)
@@ -87,7 +96,7 @@ def test_a_terminal_shows_the_standings_in_place(terminal: tuple[io.TextIOWrappe
     view.show(match_with(20))
     view.tell("bot easy ended")
     view.close()
-    shown = os.read(own, 65536).decode()
+    shown = all_shown(stream, own)
     assert shown.index("better") < shown.index("easy")
     assert "20 of 100 games" in shown
     assert "+12.25" in shown
@@ -103,7 +112,7 @@ def test_without_colour_nothing_is_coloured(
     view = open_view(stream)
     view.show(match_with(10))
     view.close()
-    assert "\x1b[3" not in os.read(own, 65536).decode()
+    assert "\x1b[3" not in all_shown(stream, own)
 
 
 def test_without_rich_there_is_one_line(terminal: tuple[io.TextIOWrapper, int]) -> None:
@@ -112,6 +121,6 @@ def test_without_rich_there_is_one_line(terminal: tuple[io.TextIOWrapper, int]) 
     view.show(match_with(10))
     view.tell("bot easy ended")
     view.close()
-    shown = os.read(own, 65536).decode()
+    shown = all_shown(stream, own)
     assert "10 of 100 games" in shown
     assert "rummy500: bot easy ended" in shown
