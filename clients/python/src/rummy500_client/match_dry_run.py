@@ -84,8 +84,7 @@ class Trial:
         """Plays so many deals that every table has games to play. Raises ClientError."""
         plan = MatchPlan()
         plan.CopyFrom(planned.plan)
-        for field in ("bots", "stopping"):
-            plan.ClearField(field)
+        plan.ClearField("bots")
         plan.deals = min(plan.deals, max(1, -(-GAMES_A_TABLE * plan.concurrency // planned.seatings)))
         with (
             tempfile.TemporaryDirectory(prefix="rummy500-") as directory,
