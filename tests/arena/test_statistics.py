@@ -1,74 +1,22 @@
-"""The numbers of a match against numbers that were found in another way."""
+"""What a match says about its bots: which games count, for whom, and that their order changes nothing."""
 
 from __future__ import annotations
 
-import math
 import random
 import statistics
+from dataclasses import replace
 
 import pytest
 
-from rummy500_arena.plan import Plan, secret_of_seed
+from rummy500_arena.plan import Plan, PlannedGame, secret_of_seed
 from rummy500_arena.play import play_game
-from rummy500_arena.statistics import GameScore, MatchStatistics, interval, t_cumulative, t_quantile
+from rummy500_arena.ratio import interval
+from rummy500_arena.score import Effort, GameScore
+from rummy500_arena.statistics import MatchStatistics
+from rummy500_arena.stopping import StoppingRule, Verdict
 from rummy500_bots import built_in
 from rummy500_catalog import Catalog
 from rummy500_engine.game import Game
-
-# Two-sided 95 % points of Student's t: Fisher and Yates, Statistical Tables, table III.
-TABLE = {
-    1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 8: 2.306, 10: 2.228, 15: 2.131,
-    20: 2.086, 30: 2.042, 40: 2.021, 60: 2.000, 120: 1.980,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("freedom", sorted(TABLE))
-def test_quantiles_are_those_of_the_printed_table(freedom: int) -> None:
-    assert t_quantile(0.975, freedom) == pytest.approx(TABLE[freedom], abs=0.0006)
-
-
-@pytest.mark.parametrize("freedom", [1, 2, 5, 19, 100, 2_000])
-@pytest.mark.parametrize("t", [-3.0, -0.5, 0.0, 0.7, 2.0, 9.0])
-def test_the_distribution_is_the_integral_of_its_density(freedom: int, t: float) -> None:
-    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
-
-    def density(x: float) -> float:
-        return scale * math.exp(-(freedom + 1) / 2 * math.log1p(x * x / freedom))
-
-    steps = 2_000  # Simpson's rule from 0 to t; half of the mass lies below 0
-    width = t / steps
-    total = density(0) + density(t) + sum((4 if i % 2 else 2) * density(i * width) for i in range(1, steps))
-    assert t_cumulative(t, freedom) == pytest.approx(0.5 + total * width / 3, abs=1e-9)
-
-
-def test_with_many_observations_it_is_the_normal_interval() -> None:
-    assert t_quantile(0.975, 1_000_000) == pytest.approx(statistics.NormalDist().inv_cdf(0.975), abs=1e-5)
-
-
-def test_an_interval_is_mean_and_standard_error() -> None:
-    values = [12.0, -3.5, 40.0, 8.25, 19.0]
-    found = interval(values)
-
-    half = 2.776445 * statistics.stdev(values) / math.sqrt(5)
-    assert found.mean == pytest.approx(statistics.mean(values))
-    assert (found.low, found.high) == pytest.approx((found.mean - half, found.mean + half), abs=1e-5)
-
-
-def test_one_deal_has_no_interval_and_none_is_zero() -> None:
-    one, none = interval([4.5]), interval([])
-
-    assert (one.low, one.mean, one.high) == (4.5, 4.5, 4.5)
-    assert (none.low, none.mean, none.high) == (0.0, 0.0, 0.0)
-
-
-def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
-    dice = random.Random(1)
-    covered = 0
-    for _ in range(2_000):
-        found = interval([dice.gauss(10, 30) for _ in range(6)])
-        covered += found.low <= 10 <= found.high
-
-    assert 0.935 < covered / 2_000 < 0.965
 
 
 def scored(*points: int, termination: str = "NORMAL", at_fault: int | None = None, counts: bool = True) -> GameScore:
@@ -83,11 +31,13 @@ def test_a_bot_is_counted_in_every_seat_in_which_it_sat() -> None:
         found.add(game, score)
 
     first, second = found.tallies
-    assert first.deal_means == {0: 40.0, 1: 2.5}  # 30 and 50, then 5 and 0
-    assert second.deal_means == {0: 15.0, 1: -2.5}
+    assert first.points_per_round == interval([40.0, 2.5])  # 30 and 50, then 5 and 0
+    assert second.points_per_round == interval([15.0, -2.5])
     assert (first.wins, first.draws, second.wins) == (3, 1, 0)
+    assert (first.sets_won, first.sets_drawn, second.sets_won) == (2, 0, 0)
     assert (first.games, first.rounds) == (4, 4)
-    assert found.difference(0, 1).mean == pytest.approx((25 + 5) / 2)
+    assert found.difference(0, 1) == interval([25.0, 5.0])
+    assert found.difference(1, 0).mean == -15.0
 
 
 def test_half_a_deal_does_not_count() -> None:
@@ -97,10 +47,13 @@ def test_half_a_deal_does_not_count() -> None:
     found.add(games[0], scored(30, 10))
     found.add(games[2], scored(7, 8))
     found.add(games[3], scored(1, 2))
-
-    assert found.complete_deals == 1
-    assert found.tallies[0].deal_means == {1: 4.5}
+    assert found.counted == 0
     assert found.tallies[0].games == 3
+
+    found.settle()
+
+    assert found.counted == 1
+    assert found.tallies[0].points_per_round.mean == 4.5
 
 
 def test_a_deal_with_a_game_that_says_nothing_is_left_out() -> None:
@@ -110,7 +63,7 @@ def test_a_deal_with_a_game_that_says_nothing_is_left_out() -> None:
     found.add(games[0], scored(30, 10))
     found.add(games[1], scored(0, 0, termination="SERVER_FAULT", counts=False))
 
-    assert found.tallies[0].deal_means == {}
+    assert (found.counted, found.left_out) == (0, 1)
     assert found.tallies[0].terminations == {"NORMAL": 1, "SERVER_FAULT": 1}
 
 
@@ -125,19 +78,141 @@ def test_only_the_bot_at_fault_is_charged_with_a_termination() -> None:
     assert found.tallies[games[0].seats[1]].terminations == {"NORMAL": 1}
 
 
+Results = list[tuple[PlannedGame, GameScore, list[Effort]]]
+
+
+def random_results(plan: Plan, dice: random.Random, *, least: int = -50, rounds: int = 1) -> Results:
+    efforts = [Effort(10, 1, 50, {0: 3, 4: 7}) for _ in range(plan.players)]
+    return [
+        (game, replace(scored(*(dice.randrange(least, 150) for _ in game.seats)), rounds=rounds), efforts)
+        for game in plan
+    ]
+
+
+def folded(plan: Plan, results: Results, rule: StoppingRule | None = None) -> MatchStatistics:
+    found = MatchStatistics(plan, rule)
+    for game, score, efforts in results:
+        found.add(game, score, efforts)
+    return found
+
+
 def test_the_order_in_which_games_end_makes_no_difference() -> None:
-    plan = Plan(bots=3, players=3, deals=3, secret=secret_of_seed(1))
+    plan = Plan(bots=4, players=3, deals=5, secret=secret_of_seed(1))
     dice = random.Random(2)
-    results = [(game, scored(*(dice.randrange(-50, 150) for _ in range(3)))) for game in plan]
-    forward, shuffled = MatchStatistics(plan), MatchStatistics(plan)
-    for game, score in results:
-        forward.add(game, score)
+    results = random_results(plan, dice)
+    forward = folded(plan, results)
     dice.shuffle(results)
-    for game, score in results:
-        shuffled.add(game, score)
+    shuffled = folded(plan, results)
 
     assert forward.tallies == shuffled.tallies
-    assert forward.tallies[0].points_per_round == shuffled.tallies[0].points_per_round
+    assert forward.pairs == shuffled.pairs
+    assert forward.adjusted(0) == shuffled.adjusted(0)
+
+
+def test_a_rule_stops_at_the_same_deal_in_whatever_order_games_end() -> None:
+    plan = Plan(bots=2, players=2, deals=60, secret=secret_of_seed(1))
+    rule = StoppingRule(0.0, 10.0)
+    dice = random.Random(3)
+    results = [
+        (game, replace(score, points=(score.points[0] + 60 * (game.seats[0] == 0), score.points[1])), efforts)
+        for game, score, efforts in random_results(plan, dice)
+    ]
+    forward = folded(plan, results, rule)
+    assert forward.verdict is Verdict.DIFFERENCE1
+    assert forward.next_deal < plan.deals
+
+    for _ in range(5):
+        dice.shuffle(results)
+        shuffled = folded(plan, results, rule)
+        assert (shuffled.next_deal, shuffled.tallies) == (forward.next_deal, forward.tallies)
+    assert forward.tallies[0].games == forward.tallies[0].effort.decisions / 10 == 2 * forward.next_deal
+
+
+def test_luck_is_what_all_bots_scored_in_the_same_seats() -> None:
+    plan = Plan(bots=4, players=2, deals=6, secret=secret_of_seed(1))
+    results = random_results(plan, random.Random(4))
+    held: dict[tuple[int, int], list[int]] = {}
+    for game, score, _ in results:
+        for seat in range(2):
+            held.setdefault((game.deal, seat), []).append(score.points[seat])
+    everything = statistics.mean(point for points in held.values() for point in points)
+    found = folded(plan, results)
+
+    for bot in range(4):
+        fates = [
+            statistics.mean(held[game.deal, seat])
+            for game, _, _ in results
+            for seat in range(2)
+            if game.seats[seat] == bot
+        ]
+        assert found.luck(bot) == pytest.approx(statistics.mean(fates) - everything, abs=1e-9)
+        points = found.tallies[bot].points_per_round.mean
+        assert found.adjusted(bot).mean == pytest.approx(points - found.luck(bot))
+
+
+def test_who_sits_everywhere_has_no_luck_and_a_narrower_interval() -> None:
+    plan = Plan(bots=2, players=2, deals=40, secret=secret_of_seed(1))
+    dice = random.Random(5)
+    results = []
+    for game, score, efforts in random_results(plan, dice):
+        hand = random.Random(game.deal).randrange(-200, 200)
+        results.append((game, replace(score, points=(score.points[0] + hand, score.points[1] + hand)), efforts))
+    found = folded(plan, results)
+
+    assert found.luck(0) == pytest.approx(0, abs=1e-9)
+    plain, adjusted = found.tallies[0].points_per_round, found.adjusted(0)
+    assert adjusted.mean == pytest.approx(plain.mean)
+    assert adjusted.high - adjusted.low < (plain.high - plain.low) / 2
+
+
+def test_partners_do_not_play_against_each_other() -> None:
+    plan = Plan(bots=4, players=4, deals=1, secret=secret_of_seed(1))
+    found = MatchStatistics(plan)
+    for game in plan:
+        found.add(game, replace(scored(40, 10, 40, 10), sides=(0, 1, 0, 1)))
+
+    pair = found.pairs[0, 1]
+    assert pair.score.weights == 2 * 16  # of 24 seatings they are partners in 8
+    assert pair.difference.mean == 0
+
+
+def test_more_points_on_a_deal_win_it_and_games_make_its_class() -> None:
+    plan = Plan(bots=2, players=2, deals=3, secret=secret_of_seed(1))
+    found = MatchStatistics(plan)
+    for game, points in zip(plan, [(50, 0), (10, 30), (5, 5), (5, 40), (1, 2), (3, 2)], strict=True):
+        found.add(game, scored(*points))
+
+    pair = found.pairs[0, 1]  # 50 and 30 to 0 and 10; 5 and 40 to 5 and 5; 1 and 2 to 2 and 3
+    assert (pair.deals_won, pair.deals_drawn, pair.deals_lost) == (2, 0, 1)
+    assert pair.outcomes == {4: 1, 3: 1, 0: 1}
+
+
+def test_who_is_at_fault_has_lost_to_everybody() -> None:
+    score = scored(400, 0, 20, termination="CRASH", at_fault=0)
+
+    assert [score.half_wins(seat, 0) for seat in (1, 2)] == [2, 2]
+    assert [score.half_wins(0, seat) for seat in (1, 2)] == [0, 0]
+
+
+@pytest.mark.parametrize(("bots", "players"), [(3, 2), (2, 2), (5, 3)])
+def test_points_and_differences_are_those_of_the_naive_computation(bots: int, players: int) -> None:
+    plan = Plan(bots=bots, players=players, deals=9, secret=secret_of_seed(1))
+    results = random_results(plan, random.Random(bots))
+    found = folded(plan, results)
+
+    of_first: dict[int, list[int]] = {}
+    between: dict[int, list[int]] = {}
+    for game, score, _ in results:
+        by_bot = dict(zip(game.seats, score.points, strict=True))
+        if 0 in by_bot:
+            of_first.setdefault(game.deal, []).append(by_bot[0])
+        if 0 in by_bot and 1 in by_bot:
+            between.setdefault(game.deal, []).append(by_bot[0] - by_bot[1])
+    for naive, seen in (
+        (interval(map(statistics.mean, of_first.values())), found.tallies[0].points_per_round),
+        (interval(map(statistics.mean, between.values())), found.difference(0, 1)),
+    ):
+        assert (seen.mean, seen.low, seen.high) == pytest.approx((naive.mean, naive.low, naive.high))
 
 
 @pytest.mark.parametrize(("bots", "players"), [(2, 2), (3, 3), (3, 2)])

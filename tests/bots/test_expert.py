@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from rummy500_arena.play import play_game
-from rummy500_arena.statistics import interval
+from rummy500_arena.ratio import interval
 from rummy500_bots import Bot, Decision, built_in, kinds
 from rummy500_bots.decision import Adviser
 from rummy500_bots.lookahead import WINNING, Stakes, lead_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from rummy500_arena.play import play_game
-from rummy500_arena.statistics import interval
+from rummy500_arena.ratio import interval
 from rummy500_bots import Bot, Decision, built_in
 from rummy500_catalog import Catalog
 from rummy500_engine.game import Game

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from random import Random
 
 from rummy500_arena.play import play_game
-from rummy500_arena.statistics import interval
+from rummy500_arena.ratio import interval
 from rummy500_bots import Bot, Decision, built_in
 from rummy500_bots.covers import covers_of
 from rummy500_bots.guesses import plain_guess

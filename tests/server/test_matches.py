@@ -14,7 +14,7 @@ from tests.server.running import TOKEN, bearer, channel_to, running_app
 
 from rummy500.v1 import match_pb2, match_service_pb2_grpc, result_pb2, rules_pb2, table_pb2
 from rummy500.v1 import match_service_pb2 as pb
-from rummy500_arena.statistics import interval
+from rummy500_arena.ratio import interval
 from rummy500_arena.verification import records_in, verify
 from rummy500_catalog import Catalog
 from rummy500_engine.rules import Rules

@@ -312,7 +312,7 @@ async def test_a_server_that_is_killed_counts_every_deal_once(tmp_path: Path) ->
 
     assert match.games_finished == match.games_planned == 80
     for found, expected in zip(match.results, unbroken.results, strict=True):
-        for field in ("decisions", "charged_ms", "refusals"):
+        for field in ("decisions", "charged_ms", "refusals", "thinking"):
             found.ClearField(field)
             expected.ClearField(field)
         assert found == expected

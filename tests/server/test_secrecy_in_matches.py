@@ -15,15 +15,15 @@ from tests.server.twin_worlds import verify_alike
 
 from rummy500.v1 import match_pb2
 from rummy500.v1.match_pb2 import MATCH_UNIT_DEAL, MATCH_UNIT_GAME
-from rummy500_arena.plan import Plan, PlannedGame
-from rummy500_arena.statistics import GameScore, MatchStatistics
+from rummy500_arena.plan import PlannedGame
+from rummy500_arena.score import Effort, GameScore
+from rummy500_arena.statistics import MatchStatistics
 from rummy500_engine.cards import card_text
-from rummy500_server.efforts import Efforts
+from rummy500_server import match_wire
 from rummy500_server.games import FinishedGame
 from rummy500_server.identity import Principal, digest_of
 from rummy500_server.match import Match
 from rummy500_server.match_wire import match_message
-from rummy500_server.services import match as match_service
 from rummy500_server.services.match import MatchServicer
 from rummy500_server.status import Failure, Reason
 
@@ -80,20 +80,21 @@ def tells_how_a_game_ended_while_others_play_its_packs(patch: pytest.MonkeyPatch
 
 
 def counts_how_long_a_game_took_while_others_play_its_packs(patch: pytest.MonkeyPatch) -> None:
-    whole = Efforts.__init__
+    whole = MatchStatistics.add
 
-    def begin(efforts: Efforts, plan: Plan) -> None:
-        whole(efforts, plan)
-        efforts._seatings = 1
+    def add(statistics: MatchStatistics, game: PlannedGame, score: GameScore, efforts: Sequence[Effort]) -> None:
+        whole(statistics, game, score, ())
+        for bot, effort in zip(game.seats, efforts, strict=True):
+            statistics.tallies[bot].effort.add(effort)
 
-    patch.setattr(Efforts, "__init__", begin)
+    patch.setattr(MatchStatistics, "add", add)
 
 
 def scores_deals_that_are_not_complete(patch: pytest.MonkeyPatch) -> None:
 
-    def add(statistics: MatchStatistics, game: PlannedGame, score: GameScore) -> None:
+    def add(statistics: MatchStatistics, game: PlannedGame, score: GameScore, efforts: Sequence[Effort]) -> None:
         statistics.games += 1
-        statistics._count(game.deal, [(game, score)])
+        statistics._count([(game, score, ())])
 
     patch.setattr(MatchStatistics, "add", add)
 
@@ -121,7 +122,7 @@ def names_a_card_that_is_still_in_a_stock(patch: pytest.MonkeyPatch) -> None:
         told.sentence = " ".join(card_text(round.stock[-1]) for round in rounds if round is not None and round.stock)
         return told
 
-    patch.setattr(match_service, "match_message", message)
+    patch.setattr(match_wire, "match_message", message)
 
 
 LEAKS: list[tuple[Callable[[pytest.MonkeyPatch], None], Viewer, str]] = [

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from rummy500_arena.plan import Plan, PlannedGame, Unit
 from rummy500_arena.play import play_game
-from rummy500_arena.statistics import GameScore
+from rummy500_arena.score import GameScore
 from rummy500_bots import Bot, Decision, built_in
 from rummy500_catalog import Catalog
 from rummy500_engine.actions import Action

@@ -1,186 +1,223 @@
-"""What a match says about its bots: points a round with an interval, wins, and how games ended.
+"""What a match says about its bots, folded game by game.
 
-The unit of chance is the deal: the games of one deal share their packs, so a deal counts as one observation, the mean
-of what a bot scored over all its seatings. Only complete deals count. The interval for a mean of n observations is
-Student's: mean +- t(0.975, n - 1) * s / sqrt(n). Sources: Student, "The probable error of a mean", Biometrika 6 (1908);
-Abramowitz and Stegun, 26.7.1 for the distribution, 26.5.8 for the continued fraction of the incomplete beta.
+The unit of chance is the deal: the games of one deal share their packs, so a deal counts as one observation. Deals are
+counted in their order, each when it and all before it are complete, so that nothing depends on which game ends first.
+Where a deal was played in several sets (one by each pairing of bots that plays it), all of them are one unit. A deal is
+left out when one of its games says nothing. docs/statistics.md has the formulas.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property
 
+from rummy500_arena.pairs import Meeting, PairTally, meet
 from rummy500_arena.plan import Plan, PlannedGame
+from rummy500_arena.ratings import ratings
+from rummy500_arena.ratio import NOTHING, Interval, RatioSums
+from rummy500_arena.score import Effort, GameScore
+from rummy500_arena.stopping import StoppingRule, Verdict
 
-CONFIDENCE = 0.95
-_TINY = 1e-300
-_CLOSE = 1e-15
-_STEPS = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A mean and the ends of its interval; both are the mean while there is only one observation."""
-
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class GameScore:
-    """How a game of a plan ended: by seat the points of all its rounds together. `drawn`: the winners share the lead.
-
-    `termination` is a name of the protocol; `at_fault` the seat to blame for it. `counts` False: the game says nothing
-    about its bots (the server was at fault, the match was cancelled), so its deal is left out.
-    """
-
-    points: tuple[int, ...]
-    rounds: int
-    winners: tuple[int, ...]
-    drawn: bool = False
-    termination: str = "NORMAL"
-    at_fault: int | None = None
-    counts: bool = True
+Played = tuple[PlannedGame, GameScore, Sequence[Effort]]
 
 
 @dataclass(slots=True)
 class Tally:
-    """One bot so far. `games` and `terminations` count every game, the rest complete deals only: `deal_means` gives by
-    deal the points a round that the bot scored on average over its seatings."""
+    """One bot so far. `games` and `terminations` count every game, the effort complete deals, the rest counted deals.
+
+    How long a game took tells something of its pack, which others may still be playing.
+
+    `wins` and `draws` are of games, `sets_won` and `sets_drawn` of sets: who has most points in all seatings of a deal.
+    `fate` gives by deal what its seats held: by seat the points of all bots there, averaged, times its rounds there.
+    """
 
     games: int = 0
+    terminations: dict[str, int] = field(default_factory=dict)
+    effort: Effort = field(default_factory=Effort)
     rounds: int = 0
     wins: int = 0
     draws: int = 0
-    terminations: dict[str, int] = field(default_factory=dict)
-    deal_means: dict[int, float] = field(default_factory=dict)
+    sets_won: int = 0
+    sets_drawn: int = 0
+    points: RatioSums = field(default_factory=RatioSums)
+    fate: RatioSums = field(default_factory=RatioSums)
+    above_fate: RatioSums = field(default_factory=RatioSums)
 
     @property
     def points_per_round(self) -> Interval:
-        return interval(self.deal_means.values())
+        return self.points.interval
+
+    def end(self, seat: int, score: GameScore, *, times: int = 1) -> None:
+        """A game ended in which it sat there; `times` -1 takes that back."""
+        self.games += times
+        if score.at_fault in (None, seat):
+            left = self.terminations.get(score.termination, 0) + times
+            self.terminations[score.termination] = left
+            if not left:
+                del self.terminations[score.termination]
 
 
 class MatchStatistics:
     """Folds the games of a plan, in whatever order they end. The same games in another order give the same numbers."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._open: dict[int, dict[int, tuple[PlannedGame, GameScore]]] = {}
+    def __init__(self, plan: Plan, stopping: StoppingRule | None = None) -> None:
+        self._plan, self._stopping = plan, stopping
+        self._open: dict[int, dict[int, Played]] = {}
         self.tallies = [Tally() for _ in range(plan.bots)]
+        self.pairs: dict[tuple[int, int], PairTally] = {}
+        """Pairs of bots that met, the lower index first."""
         self.games = 0
-        self.complete_deals = 0
+        self.next_deal = 0
+        """All deals before it are complete and counted."""
+        self.left_out = 0
+        self.verdict = Verdict.UNDECIDED
+        self._points = RatioSums()
+        self._is_settled = False
 
-    def add(self, game: PlannedGame, score: GameScore) -> None:
-        """A game that is over. Each game once."""
+    @property
+    def counted(self) -> int:
+        """Deals that count."""
+        return self._points.count
+
+    @property
+    def is_stopped(self) -> bool:
+        """By its rule; what is played of later deals does not count."""
+        return self.verdict is not Verdict.UNDECIDED
+
+    def add(self, game: PlannedGame, score: GameScore, efforts: Sequence[Effort] = ()) -> None:
+        """A game that is over, with the effort of each seat. Each game once."""
+        self.games += 1
+        if self.is_stopped and game.deal >= self.next_deal:
+            return
         deal = self._open.setdefault(game.deal, {})
         assert game.seating not in deal
-        deal[game.seating] = (game, score)
-        self.games += 1
-        for bot in game.seats:
-            self.tallies[bot].games += 1
-        for bot in _charged(game, score):
-            counts = self.tallies[bot].terminations
-            counts[score.termination] = counts.get(score.termination, 0) + 1
-        if len(deal) == self._plan.seatings:
-            self._count(game.deal, list(self._open.pop(game.deal).values()))
-
-    def _count(self, deal: int, games: Sequence[tuple[PlannedGame, GameScore]]) -> None:
-        """A complete deal, unless one of its games says nothing."""
-        self.complete_deals += 1
-        if not all(score.counts for _, score in games):
+        deal[game.seating] = (game, score, efforts)
+        self._tell(deal[game.seating])
+        if self._is_settled:
+            self._count_if_complete(game.deal)
             return
-        points, rounds = [0] * self._plan.bots, [0] * self._plan.bots
-        for game, score in games:
+        while not self.is_stopped and self._count_if_complete(self.next_deal):
+            self.next_deal += 1
+            self._look_at_rule()
+
+    def settle(self) -> None:
+        """The match is over: complete deals count although one before them never will."""
+        self._is_settled = True
+        for deal in sorted(self._open):
+            self._count_if_complete(deal)
+
+    def _count_if_complete(self, deal: int) -> bool:
+        if len(self._open.get(deal, ())) < self._plan.seatings:
+            return False
+        self._count(list(self._open.pop(deal).values()))
+        return True
+
+    def _tell(self, played: Played, *, times: int = 1) -> None:
+        game, score, _ = played
+        for seat, bot in enumerate(game.seats):
+            self.tallies[bot].end(seat, score, times=times)
+
+    def _look_at_rule(self) -> None:
+        if self._stopping is None:
+            return
+        self.verdict = self._stopping.verdict(self.tested)
+        if self.is_stopped:
+            for played in (game for deal in self._open.values() for game in deal.values()):
+                self._tell(played, times=-1)
+            self._open.clear()
+
+    @property
+    def tested(self) -> RatioSums:
+        """What the stopping rule looks at: the difference of its two bots."""
+        assert self._stopping is not None
+        return self.difference_sums(self._stopping.bot, self._stopping.other)
+
+    # --- a complete deal
+
+    def _count(self, games: Sequence[Played]) -> None:
+        for game, _, efforts in games:
+            for bot, effort in zip(game.seats, efforts, strict=False):
+                self.tallies[bot].effort.add(effort)
+        if not all(score.counts for _, score, _ in games):
+            self.left_out += 1
+            return
+        games = sorted(games, key=lambda played: played[0].seating)
+        self._count_points(games)
+        self._count_sets(games)
+        meetings: dict[tuple[int, int], Meeting] = {}
+        for game, score, _ in games:
+            meet(meetings, game, score)
+        for pair, meeting in meetings.items():
+            self.pairs.setdefault(pair, PairTally()).add(games[0][0].deal, meeting)
+
+    def _count_points(self, games: Sequence[Played]) -> None:
+        players, bots = self._plan.players, self._plan.bots
+        points, rounds, fates = [0] * bots, [0] * bots, [0.0] * bots
+        held, scored = [0] * players, [0] * players
+        for game, score, _ in games:
             for seat, bot in enumerate(game.seats):
-                tally = self.tallies[bot]
                 points[bot] += score.points[seat]
                 rounds[bot] += score.rounds
+                held[seat] += score.points[seat]
+                scored[seat] += score.rounds
+                tally = self.tallies[bot]
                 tally.rounds += score.rounds
-                if seat in score.winners:
-                    tally.draws += score.drawn
-                    tally.wins += not score.drawn
+                tally.draws += seat in score.winners and score.drawn
+                tally.wins += seat in score.winners and not score.drawn
+        for game, score, _ in games:
+            for seat, bot in enumerate(game.seats):
+                fates[bot] += held[seat] * score.rounds / scored[seat] if scored[seat] else 0
+        self._points.add(sum(points), sum(rounds))
         for bot, tally in enumerate(self.tallies):
             if rounds[bot]:
-                tally.deal_means[deal] = points[bot] / rounds[bot]
+                tally.points.add(points[bot], rounds[bot])
+                tally.fate.add(fates[bot], rounds[bot])
+                tally.above_fate.add(points[bot] - fates[bot], rounds[bot])
+
+    def _count_sets(self, games: Sequence[Played]) -> None:
+        sets: dict[int, dict[int, int]] = {}
+        for game, score, _ in games:
+            points = sets.setdefault(game.pairing, {})
+            for seat, bot in enumerate(game.seats):
+                points[bot] = points.get(bot, 0) + score.points[seat]
+        for points in sets.values():
+            best = max(points.values())
+            leaders = [bot for bot, reached in points.items() if reached == best]
+            for bot in leaders:
+                self.tallies[bot].sets_won += len(leaders) == 1
+                self.tallies[bot].sets_drawn += len(leaders) > 1
+
+    # --- what it comes to
+
+    def difference_sums(self, bot: int, other: int) -> RatioSums:
+        """Points of one bot less those of another, over the games in which they met, deal by deal."""
+        pair = self.pairs.get((min(bot, other), max(bot, other)), PairTally())
+        return pair.difference if bot < other else pair.difference.negated()
 
     def difference(self, bot: int, other: int) -> Interval:
-        """Points a round of one bot less those of another, paired deal by deal."""
-        mine, theirs = self.tallies[bot].deal_means, self.tallies[other].deal_means
-        return interval([mine[deal] - theirs[deal] for deal in mine if deal in theirs])
+        """Points a round of one bot less those of another, where they met."""
+        return self.difference_sums(bot, other).interval
 
+    @property
+    def mean(self) -> float:
+        """Points a round of all bots."""
+        return self._points.mean
 
-def _charged(game: PlannedGame, score: GameScore) -> set[int]:
-    """Whom the way a game ended counts for: the bot at fault, else every bot of the game."""
-    return set(game.seats) if score.at_fault is None else {game.seats[score.at_fault]}
+    @cached_property
+    def ratings(self) -> list[Interval]:
+        """By bot, when nothing more is added. With many bots this takes seconds."""
+        return ratings(self._plan.bots, self.pairs)
 
+    def luck(self, bot: int) -> float:
+        """Points a round that its seats held more than a seat does on average. Where seatings do not share their packs,
+        nothing is known of it."""
+        fate = self.tallies[bot].fate
+        return fate.mean - self.mean if fate.weights and self._plan.is_paired else 0.0
 
-def interval(values: Collection[float]) -> Interval:
-    """The mean of independent observations with its 95 % interval. No values: zero."""
-    count = len(values)
-    if not count:
-        return Interval(0.0, 0.0, 0.0)
-    mean = math.fsum(values) / count
-    if count == 1:
-        return Interval(mean, mean, mean)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
-    half = t_quantile(0.5 + CONFIDENCE / 2, count - 1) * math.sqrt(variance / count)
-    return Interval(mean, mean - half, mean + half)
-
-
-def t_cumulative(t: float, freedom: int) -> float:
-    """The probability that Student's t with so many degrees of freedom is at most `t`."""
-    tail = 0.5 * _incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
-    return 1 - tail if t > 0 else tail
-
-
-@lru_cache(maxsize=4096)
-def t_quantile(probability: float, freedom: int) -> float:
-    """The t below which Student's distribution has this probability, 0.5 to 1 exclusive."""
-    assert 0.5 < probability < 1
-    low, high = 0.0, 1.0
-    while t_cumulative(high, freedom) < probability:
-        low, high = high, high * 2
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        if t_cumulative(middle, freedom) < probability:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
-
-
-def _incomplete_beta(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function I_x(a, b)."""
-    if x <= 0 or x >= 1:
-        return float(x >= 1)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
-    if x < (a + 1) / (a + b + 2):
-        return front * _beta_fraction(x, a, b) / a
-    return 1 - front * _beta_fraction(1 - x, b, a) / b
-
-
-def _beta_fraction(x: float, a: float, b: float) -> float:
-    """The continued fraction of Abramowitz and Stegun 26.5.8, from the front (Lentz's method)."""
-    numerator, denominator = 1.0, _nonzero(1 - (a + b) * x / (a + 1))
-    denominator = 1 / denominator
-    value = denominator
-    for step in range(1, _STEPS):
-        for term in (
-            step * (b - step) * x / ((a + 2 * step - 1) * (a + 2 * step)),
-            -(a + step) * (a + b + step) * x / ((a + 2 * step) * (a + 2 * step + 1)),
-        ):
-            denominator = 1 / _nonzero(1 + term * denominator)
-            numerator = _nonzero(1 + term / numerator)
-            change = denominator * numerator
-            value *= change
-        if abs(change - 1) < _CLOSE:
-            return value
-    return value
-
-
-def _nonzero(value: float) -> float:
-    return value if abs(value) > _TINY else _TINY
+    def adjusted(self, bot: int) -> Interval:
+        """Points a round less luck."""
+        tally = self.tallies[bot]
+        if not self._plan.is_paired:
+            return tally.points_per_round
+        return tally.above_fate.interval.moved(self.mean) if tally.above_fate.weights else NOTHING

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -14,8 +14,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from rummy500.v1 import match_pb2
 from rummy500_arena.plan import PlannedGame
 from rummy500_arena.records import CLOCK, STAND_IN, Ending, Fair, Header, MatchPlace, Recorder
+from rummy500_arena.score import Effort, GameScore
 from rummy500_arena.standing import final_points
-from rummy500_arena.statistics import GameScore
 from rummy500_catalog import DEFAULT_PRESET
 from rummy500_engine.fair import THE_TABLE
 from rummy500_engine.shuffle import seed_for
@@ -25,6 +25,7 @@ from rummy500_server.journal import Journal, Put, Write, newest_first, read_docu
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import TABLE, Lobby
 from rummy500_server.results import GameResult, Termination
+from rummy500_server.statistics_wire import seat_message
 from rummy500_server.status import Failure, Reason
 from rummy500_server.table import Table
 from rummy500_server.translate.events import result_into
@@ -35,15 +36,6 @@ a match's the key of that by its record."""
 STEP = 100
 """Games of a match that are read at a time."""
 _SAYS_NOTHING = frozenset({Termination.SERVER_FAULT, Termination.CANCELLED})
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """What a seat did in a game: decisions that it made, actions that were refused, milliseconds charged."""
-
-    decisions: int
-    refusals: int
-    charged_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +76,15 @@ class FinishedGame:
                 "termination": Termination[result["termination"]],
             }
         )
-        values["score"] = GameScore(**_with_tuples(score, "points", "winners"))
-        values["efforts"] = tuple(Effort(**effort) for effort in values["efforts"])
+        values["score"] = GameScore(**_with_tuples({"sides": (), **score}, "points", "winners", "sides"))
+        values["efforts"] = tuple(map(_effort_from_json, values["efforts"]))
         values["players"] = tuple(values["players"])
         return cls(**values)
+
+
+def _effort_from_json(values: dict[str, Any]) -> Effort:
+    thinking = {int(time): count for time, count in values.get("thinking", {}).items()}
+    return Effort(**{**values, "thinking": thinking})
 
 
 def _with_tuples(values: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -196,6 +193,7 @@ def finished_game(keeper: Keeper, *, finished_ms: int) -> FinishedGame | None:
         termination=result.termination.name,
         at_fault=result.at_fault,
         counts=result.termination not in _SAYS_NOTHING and not _is_abandoned(result),
+        sides=tuple(table.rules.sides),
     )
     return FinishedGame(
         record=record,
@@ -227,8 +225,8 @@ def _is_abandoned(result: GameResult) -> bool:
 
 def _effort(keeper: Keeper, seat: int) -> Effort:
     own = [e for e in keeper.table.history if isinstance(e, Acted) and e.seat == seat and not e.by_clock]
-    player = keeper.players[seat]
-    return Effort(player.decisions, player.all_refusals, sum(entry.spent_ms for entry in own))
+    effort = keeper.players[seat].effort
+    return replace(effort, charged_ms=sum(entry.spent_ms for entry in own))
 
 
 def record_of(table: Table, place: MatchPlace | None = None) -> str:
@@ -296,6 +294,10 @@ def game_message(game: FinishedGame, *, with_table: bool) -> match_pb2.Game:
         finished=finished,
         commitment=bytes.fromhex(game.commitment),
         secret=bytes.fromhex(game.secret),
+        seats=[seat_message(game.score, game.efforts, seat) for seat in range(len(game.players))],
+        rounds=game.score.rounds,
+        counts=game.score.counts,
+        sides=game.score.sides or range(len(game.players)),
     )
     result_into(message.result, game.result)
     return message

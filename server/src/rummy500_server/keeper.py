@@ -109,7 +109,7 @@ class Keeper:
         table, player, last = self.table, self.players[seat], len(actions) - 1
         before, turn = table.sequence, table.turn if last else (0, 0)
         seen, spent = decided or self._decided(seat, self.clock.now())
-        player.decisions += 1
+        player.effort.decide(spent)
         (self.tally.thinking if player.bot is None else self.tally.own_bots).observe(spent)
         for index, action in enumerate(actions):
             try:
@@ -278,7 +278,7 @@ class Keeper:
             return
         player, turn = self.players[seat], self.table.turn
         player.refused = refused
-        player.all_refusals += 1
+        player.effort.refusals += 1
         if self.table.creation.position is not None:
             return
         if player.turn != turn:

@@ -16,7 +16,6 @@ from rummy500_server.attendance import Attendance
 from rummy500_server.connected import Connected
 from rummy500_server.creation import Creation
 from rummy500_server.dense import Dense
-from rummy500_server.efforts import Efforts
 from rummy500_server.games import FinishedGame, record_name
 from rummy500_server.keeper import Keeper
 from rummy500_server.lobby import Lobby, Wish
@@ -24,6 +23,7 @@ from rummy500_server.match_document import MatchDocument, MatchState, Report
 from rummy500_server.results import Termination
 from rummy500_server.roster import STRIKES, Roster
 from rummy500_server.status import Failure
+from rummy500_server.stopping_wire import verdict_sentence
 from rummy500_server.table import TableState
 
 log = structlog.stdlib.get_logger("rummy500")
@@ -31,6 +31,8 @@ log = structlog.stdlib.get_logger("rummy500")
 MOST_REPORTS = 64
 MOST_FAULTS = 3
 """So many times the server may be at fault in one game before the match fails."""
+MOST_DEALS_AHEAD = 10_000
+"""How far a match plays ahead of a deal that is not over, for deals are counted in their order."""
 BUSY_SECONDS = 1.0
 """When a match looks again whether a bot that plays too many games has room."""
 
@@ -49,8 +51,7 @@ class Match:
     ) -> None:
         self.document = document
         self.spec, self.plan = document.spec, document.spec.plan
-        self.statistics = MatchStatistics(self.plan)
-        self.efforts = Efforts(self.plan)
+        self.statistics = MatchStatistics(self.plan, self.spec.stopping)
         self._lobby, self._connected = lobby, connected
         self._may_begin_games, self._keep = may_begin_games, keep
         self._done = Dense()
@@ -64,6 +65,8 @@ class Match:
         """Open games that a bot forfeited before they began."""
         self._again: asyncio.TimerHandle | None = None
         self._watchers: list[asyncio.Future[None]] = []
+        if document.is_over and document.state is not MatchState.FINISHED:
+            self.statistics.settle()
         self.is_revealed = document.is_over
         """It is over and that is durable: what its packs followed from may be told."""
         self.is_settled = document.is_over
@@ -110,8 +113,7 @@ class Match:
             return
         self._done.add(index)
         planned = self.plan.game(index)
-        self.statistics.add(planned, game.score)
-        self.efforts.add(planned, game)
+        self.statistics.add(planned, game.score, game.efforts)
         at_fault, why = game.score.at_fault, game.result.termination
         if is_new and at_fault is not None and why in STRIKES and index not in self._begun_lost:
             self._roster.strike(planned.seats[at_fault], why)
@@ -276,6 +278,8 @@ class Match:
             return
         self.document.state, self.document.sentence = state, sentence
         self.document.finished_ms = round(time.time() * 1000)
+        if state is not MatchState.FINISHED:
+            self.statistics.settle()
         self.stop()
         self._connected.expect_no_more(self.name)
         for keeper in list(self._open.values()):
@@ -318,6 +322,9 @@ class Match:
 
     def _pump(self) -> None:
         """Begins games as long as there is room, and ends the match when there are no more."""
+        if self.statistics.is_stopped:
+            self._finish()
+            return
         is_running = self.document.state is MatchState.RUNNING and (self.is_attended or not self.spec.attended)
         is_running &= self._has_begun  # after a restart it does not know before what it has begun already
         while is_running and len(self._open) < self.spec.concurrency and self._may_begin_games():
@@ -326,12 +333,17 @@ class Match:
             if self._next >= self.plan.games:
                 break
             game = self.plan.game(self._next)
-            if not self._can_begin(game):
+            if game.deal > self.statistics.next_deal + MOST_DEALS_AHEAD or not self._can_begin(game):
                 return
             self._next += 1
             self._begin_game(game)
         if len(self._done) == self.plan.games:
-            self._end(MatchState.FINISHED, "")
+            self._finish()
+
+    def _finish(self) -> None:
+        rule, deals = self.spec.stopping, self.plan.deals
+        sentence = verdict_sentence(rule, self.statistics, self.spec.names, deals=deals) if rule is not None else ""
+        self._end(MatchState.FINISHED, sentence)
 
     def _can_begin(self, game: PlannedGame) -> bool:
         """Whether every bot of the game is there, or not waited for any more, and has room; otherwise looks later."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from rummy500.v1 import match_pb2, match_service_pb2, table_pb2
 from rummy500_arena.plan import Plan, Schedule, Unit, secret_of_seed
 from rummy500_arena.records import MatchPlace
+from rummy500_arena.stopping import StoppingRule
 from rummy500_bots import BotSpec
 from rummy500_engine.fair import THE_TABLE, commitment
 from rummy500_engine.rules import MAX_PLAYERS, MIN_PLAYERS
@@ -21,6 +22,7 @@ from rummy500_server.clock_wire import clock_message, read_clock
 from rummy500_server.names import read_name
 from rummy500_server.rules_wire import Choice, choice_message, read_choice
 from rummy500_server.status import bad_request
+from rummy500_server.stopping_wire import read_stopping, stopping_message
 
 MOST_BOTS, MOST_DEALS, MOST_TABLES = 64, 1_000_000, 1_024
 MOST_GAMES = 10_000_000
@@ -83,6 +85,7 @@ class MatchSpec:
     attended: bool = False
     strikes: int = USUAL_STRIKES
     arrival_ms: int = USUAL_ARRIVAL_MS
+    stopping: StoppingRule | None = None
 
     @cached_property
     def plan(self) -> Plan:
@@ -158,6 +161,7 @@ class MatchSpec:
             "attended": self.attended,
             "strikes": self.strikes,
             "arrival_ms": self.arrival_ms,
+            "stopping": asdict(self.stopping) if self.stopping is not None else None,
         }
 
     @classmethod
@@ -187,6 +191,7 @@ class MatchSpec:
             attended=values.get("attended", False),
             strikes=values.get("strikes", 0),
             arrival_ms=values.get("arrival_ms", USUAL_ARRIVAL_MS),
+            stopping=StoppingRule(**values["stopping"]) if values.get("stopping") else None,
         )
 
 
@@ -236,6 +241,7 @@ def read_spec(message: match_pb2.MatchPlan, *, usual_clock: ClockTerms, may_be_n
         attended=message.attended,
         strikes=message.strikes if message.HasField("strikes") else USUAL_STRIKES,
         arrival_ms=message.arrival_ms or USUAL_ARRIVAL_MS,
+        stopping=read_stopping(message.stopping, [bot.name for bot in bots]) if message.HasField("stopping") else None,
     )
     _verify_whole(spec)
     return spec
@@ -328,6 +334,8 @@ def spec_message(spec: MatchSpec, *, with_seed: bool) -> match_pb2.MatchPlan:
     )
     if with_seed and spec.seed is not None:
         message.seed = spec.seed
+    if spec.stopping is not None:
+        message.stopping.CopyFrom(stopping_message(spec.stopping, spec.names))
     for bot in spec.bots:
         added = message.bots.add(name=bot.name)
         if bot.builtin is None:

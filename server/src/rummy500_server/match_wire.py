@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from rummy500.v1 import match_pb2, result_pb2
+from rummy500_arena.ratio import Interval
 from rummy500_server.match import Match
 from rummy500_server.match_document import MatchState, Report
 from rummy500_server.match_plan import spec_message
 from rummy500_server.results import Termination
+from rummy500_server.statistics_wire import pair_message, rating_into, result_into
 from rummy500_server.status import bad_request
+from rummy500_server.stopping_wire import state_message
 
 LONGEST_TAIL = 8 << 10
+MOST_PAIRS_AT_A_TIME = 28
+"""Pairs of bots that a message of a match which goes on tells of."""
 _STATE = {each: match_pb2.MatchState.Value(f"MATCH_STATE_{each.name}") for each in MatchState}
 _TERMINATION = {each.name: result_pb2.Termination.Value(f"TERMINATION_{each.name}") for each in Termination}
 _REPORTED = {
@@ -21,7 +29,8 @@ _REPORTED = {
 
 
 def match_message(match: Match) -> match_pb2.Match:
-    """The match as it stands. What its packs follow from is told when it is over, and to nobody before."""
+    """The match as it stands, as lists have it. What its packs follow from is told when it is over, and to nobody
+    before."""
     document = match.document
     message = match_pb2.Match(
         name=document.name,
@@ -41,27 +50,38 @@ def match_message(match: Match) -> match_pb2.Match:
         games_open=match.games_open,
         games_again=document.again,
         is_attended=match.is_attended,
+        deals_counted=match.statistics.counted,
+        deals_left_out=match.statistics.left_out,
     )
     if document.finished_ms:
         message.finished.CopyFrom(_timestamp(document.finished_ms))
-    for bot in range(len(document.spec.bots)):
-        _result_into(message.results.add(), match, bot)
+    for bot, name in enumerate(match.spec.names):
+        result = message.results.add(name=name)
+        result_into(result, match.statistics, bot)
+        if name in document.out:
+            result.out = _TERMINATION[document.out[name].name]
+    if match.spec.stopping is not None:
+        state = state_message(match.spec.stopping, match.statistics, deals=match.plan.deals)
+        message.stopping.CopyFrom(state)
     return message
 
 
-def _result_into(message: match_pb2.BotResult, match: Match, bot: int) -> None:
-    tally, effort = match.statistics.tallies[bot], match.efforts.by_bot[bot]
-    points = tally.points_per_round
-    message.name = match.spec.bots[bot].name
-    message.games, message.rounds, message.wins, message.draws = tally.games, tally.rounds, tally.wins, tally.draws
-    message.points_per_round, message.interval_low, message.interval_high = points.mean, points.low, points.high
-    message.decisions, message.refusals, message.charged_ms = effort.decisions, effort.refusals, effort.charged_ms
-    out = match.document.out.get(message.name)
-    if out is not None:
-        message.out = _TERMINATION[out.name]
-    for name, number in _TERMINATION.items():
-        if tally.terminations.get(name):
-            message.terminations.add(termination=number, count=tally.terminations[name])
+async def full_match_message(match: Match) -> match_pb2.Match:
+    """With its pairs, and where it is over with its ratings, which take their time."""
+    ratings: Sequence[Interval] = ()
+    if match.is_settled and len(match.spec.bots) > 2:
+        ratings = await asyncio.to_thread(lambda: match.statistics.ratings)
+    message = match_message(match)
+    for result, rating in zip(message.results, ratings, strict=False):
+        rating_into(result, rating)
+    message.pairs.extend(pair_message(pair, match.statistics.pairs[pair]) for pair in sorted(match.statistics.pairs))
+    return message
+
+
+async def progress_message(match: Match) -> match_pb2.Match:
+    """As it goes on: without its pairs where they are many."""
+    is_short = match.is_settled or len(match.statistics.pairs) <= MOST_PAIRS_AT_A_TIME
+    return await full_match_message(match) if is_short else match_message(match)
 
 
 def _timestamp(milliseconds: int) -> Timestamp:

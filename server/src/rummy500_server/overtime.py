@@ -92,7 +92,7 @@ class Overtime(Part):
         """Whether no player has acted while the clock did, for as long as a table waits."""
         keeper = self._keeper
         made = sum(
-            player.decisions
+            player.effort.decisions
             for seat, player in zip(keeper.table.seats, keeper.players, strict=True)
             if seat.kind is not SeatKind.BUILTIN_BOT and not seat.stand_in
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from rummy500_arena.score import Effort
 from rummy500_bots import Bot
 from rummy500_engine.refusals import Refused
 
@@ -15,7 +16,7 @@ MOST_REFUSALS = 5
 class Player:
     """`asked` is the sequence at which its decision was published (-1: none), `asked_at` and `deadline` are seconds of
     the loop's clock. `seen` is the last event that it had when it last decided. `refusals` count in one `turn`;
-    `decisions` and `all_refusals` in the game, since the table came into memory."""
+    `effort` in the game, since the table came into memory."""
 
     bot: Bot | None = None
     asked: int = -1
@@ -31,8 +32,7 @@ class Player:
     turn: tuple[int, int] = (-1, -1)
     refused: Refused | None = None
     streams: int = 0
-    decisions: int = 0
-    all_refusals: int = 0
+    effort: Effort = field(default_factory=Effort)
 
     @property
     def refusals_left(self) -> int:

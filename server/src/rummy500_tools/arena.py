@@ -93,7 +93,7 @@ def _refuse(sentence: str) -> int:
 
 def _show(bots: list[str], statistics: MatchStatistics, efforts: list[Effort]) -> None:
     """A table, a bot a line."""
-    print(f"{statistics.complete_deals} deals, {statistics.games} games")
+    print(f"{statistics.counted} deals, {statistics.games} games")
     width = max(map(len, bots))
     print(f"{'bot':{width}}  {'points a round':>22}  {'ahead of the first':>22}  {'wins':>6}  {'ms':>6}  {'most':>6}")
     for index, (bot, tally, effort) in enumerate(zip(bots, statistics.tallies, efforts, strict=True)):

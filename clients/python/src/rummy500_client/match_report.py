@@ -10,6 +10,7 @@ from rummy500.v1.match_pb2 import (
     BotResult,
     Match,
     MatchState,
+    PairResult,
 )
 from rummy500.v1.result_pb2 import TERMINATION_NORMAL
 from rummy500_client.bot_reports import bot_report_lines
@@ -56,11 +57,40 @@ def report_lines(match: Match) -> list[str]:
     lines = [f"match {match.name}: {played}, {deals_text(match)}, {state_text(match)}"]
     if match.games_finished:
         lines += table_text(HEADS, [result_row(result, is_one_deal=match.plan.deals == 1) for result in match.results])
+    lines += pair_lines(match)
     if match.sentence:
         lines.append(match.sentence)
     if match.games_finished:
         lines += bot_report_lines(match)
     return lines
+
+
+def pair_lines(match: Match) -> list[str]:
+    """Of two bots how they stand to each other; of more, their ratings. With where the stopping rule stands."""
+    names = [bot.name for bot in match.plan.bots]
+    lines = [pair_text(pair, names) for pair in match.pairs if len(names) == 2 and pair.deals > 1]
+    if any(result.HasField("rating") for result in match.results):
+        rated = sorted(match.results, key=lambda result: -result.rating)
+        texts = [f"{each.name} {each.rating:+.0f} ± {each.rating_high - each.rating:.0f}" for each in rated]
+        lines.append(f"ratings in Elo: {', '.join(texts)}")
+    if match.HasField("stopping"):
+        rule = match.stopping
+        bounds = f"{rule.lower:+.2f} to {rule.upper:+.2f}"
+        lines.append(f"sequential test: {rule.ratio:+.2f} of {bounds}, {rule.deals} deals")
+    return lines
+
+
+def pair_text(pair: PairResult, names: list[str]) -> str:
+    interval = f"{pair.difference_low:+.2f} to {pair.difference_high:+.2f}"
+    parts = [f"{names[pair.bot]} less {names[pair.other]}: {pair.difference:+.2f} points/round ({interval})"]
+    parts.append(f"deals +{pair.deals_won} ={pair.deals_drawn} -{pair.deals - pair.deals_won - pair.deals_drawn}")
+    if pair.outcomes:
+        parts.append(f"seatings won 0, ½, 1, 1½, 2: {', '.join(map(str, pair.outcomes))}")
+    if pair.HasField("elo"):
+        low = f"{pair.elo_low:+.0f}" if pair.HasField("elo_low") else "-∞"
+        high = f"{pair.elo_high:+.0f}" if pair.HasField("elo_high") else "∞"
+        parts.append(f"Elo {pair.elo:+.0f} ({low} to {high}), superior with {pair.superiority:.1%}")
+    return "; ".join(parts)
 
 
 def result_row(result: BotResult, *, is_one_deal: bool) -> list[str]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import grpc
 
+from rummy500.v1 import match_pb2, match_service_pb2_grpc
 from rummy500.v1 import match_service_pb2 as pb
-from rummy500.v1 import match_service_pb2_grpc
 from rummy500_server.admission import visible_table
 from rummy500_server.door import Door
 from rummy500_server.drain import Drain
@@ -20,7 +20,7 @@ from rummy500_server.journal import JournalError, Put
 from rummy500_server.lobby import Lobby
 from rummy500_server.match import Match
 from rummy500_server.match_plan import MOST_STREAMS, planned_message, read_spec
-from rummy500_server.match_wire import match_message, read_report
+from rummy500_server.match_wire import full_match_message, match_message, progress_message, read_report
 from rummy500_server.matches import Matches
 from rummy500_server.names import read_table_name
 from rummy500_server.paging import read_size, read_token, write_token
@@ -67,7 +67,7 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         )
 
     async def GetMatch(self, request: pb.GetMatchRequest, context: _Context) -> pb.GetMatchResponse:
-        return pb.GetMatchResponse(match=match_message(self._named(request.match)))
+        return pb.GetMatchResponse(match=await full_match_message(self._named(request.match)))
 
     async def ListMatches(self, request: pb.ListMatchesRequest, context: _Context) -> pb.ListMatchesResponse:
         size, before = read_size(request.page_size), read_token(request.page_token, "matches")
@@ -100,7 +100,7 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
                     try:
                         is_last = match.is_settled
                         if is_last or not match.is_over:
-                            yield pb.WatchMatchResponse(match=match_message(match))
+                            yield pb.WatchMatchResponse(match=await progress_message(match))
                         if is_last:
                             return
                         await asyncio.wait((change, draining, failed), return_when=asyncio.FIRST_COMPLETED)
@@ -150,7 +150,7 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
             games = [game for _, game in found[:size] if game is not None]
             token = write_token(found[size - 1][0], "games") if len(found) > size else ""
         told = filter(self._is_told, games[:size])
-        shown = [game_message(game, with_table=self._is_open(game, principal)) for game in told]
+        shown = [self._game_message(game, principal) for game in told]
         return pb.ListGamesResponse(games=shown, next_page_token=token)
 
     async def _game_of_table(self, request: pb.ListGamesRequest, principal: Principal) -> list[FinishedGame]:
@@ -207,6 +207,15 @@ class MatchServicer(match_service_pb2_grpc.MatchServiceServicer):
         if match is None or match.is_revealed:
             return True
         return principal.is_same(match.document.owner) and match.is_deal_over(game.deal)
+
+    def _game_message(self, game: FinishedGame, principal: Principal) -> match_pb2.Game:
+        match = self._matches.find(game.match)
+        message = game_message(game, with_table=self._is_open(game, principal))
+        if match is not None:
+            planned = match.plan.game(game.deal * match.plan.seatings + game.seating)
+            message.bots.extend(planned.seats)
+            message.pairing = planned.pairing
+        return message
 
     def _is_told(self, game: FinishedGame) -> bool:
         """Whether it may be told how a game ended: while others play the same packs, it would say what they hold."""

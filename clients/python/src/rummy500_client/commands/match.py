@@ -20,6 +20,7 @@ from rummy500.v1.match_pb2 import (
 )
 from rummy500.v1.match_service_pb2 import CancelMatchRequest, GetMatchRequest, GetRecordRequest, ListMatchesRequest
 from rummy500_client.clock_options import add_clock, read_clock
+from rummy500_client.commands import match_files
 from rummy500_client.errors import ClientError
 from rummy500_client.fair import match_problem
 from rummy500_client.json_text import print_json
@@ -27,6 +28,7 @@ from rummy500_client.match_bots import BotSpec, read_bots
 from rummy500_client.match_dry_run import Trial, ask_plan, plan_lines
 from rummy500_client.match_file import MatchKeys
 from rummy500_client.match_folder import MatchFolder, RunnerState, usual_name, wanted_of
+from rummy500_client.match_outputs import RESULTS, FilingView, write_report
 from rummy500_client.match_report import report_lines, state_text
 from rummy500_client.match_run import MatchRunner, fetch_records, is_complete, is_going_on
 from rummy500_client.match_view import open_view
@@ -43,6 +45,7 @@ from rummy500_client.options import (
 )
 from rummy500_client.screen import table_text
 from rummy500_client.seeds import add_seed, read_seed
+from rummy500_client.stopping_options import add_stopping
 
 RECORDS = Path("rummy500-records")
 NAME_OF_A_MATCH = re.compile(r"[\w-][\w.-]{0,63}")
@@ -75,6 +78,7 @@ def add(subparsers: Subparsers) -> None:
     watch.set_defaults(run=run_watch)
     cancel = actions.add_parser("cancel", help="end a match of your own: what is open is not counted")
     cancel.set_defaults(run=run_cancel)
+    match_files.add(actions)
     for parser in (show, records, watch, cancel):
         parser.add_argument("match", metavar="MATCH")
     for parser in (lists, show, records, watch, cancel):
@@ -102,6 +106,7 @@ def _add_run(actions: Subparsers) -> MatchKeys:
         "--schedule", choices=SCHEDULES, default="round-robin", help="who meets, with more bots than seats"
     )
     parser.add_argument("--unpaired", action="store_true", help="packs of its own for each seating of a deal")
+    add_stopping(parser)
     parser.add_argument("--concurrency", type=between(1, 1024), default=0, metavar="N", help="tables at a time")
     parser.add_argument("--records", type=Path, default=RECORDS, metavar="DIR", help=f"default ./{RECORDS}")
     parser.add_argument("--name", default="", metavar="NAME", help="its directory in DIR, else the names of its bots")
@@ -155,6 +160,8 @@ def run(given: argparse.Namespace) -> int:
         strikes=arguments.strikes,
         arrival_ms=arguments.arrival * 1000,
     )
+    if arguments.sprt is not None:
+        plan.stopping.CopyFrom(arguments.sprt)
     seed = read_seed(arguments, between(0, 2**64 - 1))
     if seed is not None:
         plan.seed = seed
@@ -183,19 +190,20 @@ def _run(
     own_database = not (arguments.server or arguments.database)
     if own_database:
         arguments.database = str(folder.database)
-    view, problem = open_view(), ""
     with server_or_private(arguments) as connection:
+        view = FilingView(open_view(), connection, folder.path)
         try:
             with MatchRunner(connection, specs, view, folder) as runner:
                 match = runner.run(plan, state)
         finally:
             view.close()
         if is_going_on(match):
-            _show(match, records=None, is_json=arguments.json)
+            _show(match, is_json=arguments.json)
             view.tell(f"paused: {match.sentence}; the same command goes on with it")
             return INTERRUPTED if runner.is_interrupted else 1
         if match.games_finished:
             fetch_records(connection, GetRecordRequest(match=match.name), folder.records)
+    problem = ""
     folder.finish(state, match)
     if own_database:
         folder.drop_database()
@@ -209,7 +217,13 @@ def _run(
 
 
 def _end(match: Match, folder: MatchFolder, *, is_json: bool) -> int:
-    _show(match, records=folder.records if folder.records.exists() else None, is_json=is_json)
+    results = folder.path / RESULTS
+    _show(
+        match,
+        records=folder.records if folder.records.exists() else None,
+        results=results if results.exists() else None,
+        is_json=is_json,
+    )
     return 0 if is_complete(match) else 1
 
 
@@ -237,14 +251,18 @@ def _dry_run(arguments: argparse.Namespace, specs: Sequence[BotSpec], plan: Matc
     return 1 if trial.has_failed else 0
 
 
-def _show(match: Match, *, records: Path | None, is_json: bool) -> None:
+def _show(match: Match, *, records: Path | None = None, results: Path | None = None, is_json: bool) -> None:
+    """Prints the match and where its files are; makes its report where there are results."""
+    report = write_report(results) if results is not None else None
+    files = {"records": records, "results file": results, "report": report}
     if is_json:
-        print_json(match, records=str(records) if records else None)
+        print_json(match, **{name.replace(" ", "_"): str(path) if path else None for name, path in files.items()})
         return
     for line in report_lines(match):
         print(line)
-    if records is not None:
-        print(f"records: {records}")
+    for name, path in files.items():
+        if path is not None:
+            print(f"{name}: {path}")
 
 
 def run_list(arguments: argparse.Namespace) -> int:
@@ -281,7 +299,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 def run_show(arguments: argparse.Namespace) -> int:
     with connect(arguments) as connection:
         match = connection.ask(connection.matches.GetMatch, GetMatchRequest(match=arguments.match)).match
-    _show(match, records=None, is_json=arguments.json)
+    _show(match, is_json=arguments.json)
     return 0
 
 
@@ -306,7 +324,7 @@ def run_watch(arguments: argparse.Namespace) -> int:
         finally:
             view.close()
     if not arguments.json:
-        _show(match, records=None, is_json=False)
+        _show(match, is_json=False)
     return 0 if is_complete(match) else 1
 
 
@@ -314,5 +332,5 @@ def run_cancel(arguments: argparse.Namespace) -> int:
     with connect(arguments) as connection:
         request = CancelMatchRequest(match=arguments.match)
         match = connection.ask(connection.matches.CancelMatch, request).match
-    _show(match, records=None, is_json=arguments.json)
+    _show(match, is_json=arguments.json)
     return 0
