@@ -34,7 +34,7 @@ class FilingView:
 
     def show(self, match: Match) -> None:
         self._view.show(match)
-        if is_over(match) or time.monotonic() >= self._next:
+        if match.games_finished and (is_over(match) or time.monotonic() >= self._next):
             self._write(match)
             self._next = time.monotonic() + WRITE_SECONDS
 
