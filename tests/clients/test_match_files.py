@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.clients.running import rummy500
 
+from rummy500.v1.match_pb2 import StoppingRule
 from rummy500_client.commands import match
 from rummy500_client.errors import ClientError
 from rummy500_client.match_file import MatchKeys
@@ -40,6 +41,13 @@ def test_the_file_says_what_flags_say(tmp_path: Path) -> None:
     assert (arguments.deals, arguments.unit, arguments.clock, arguments.seed) == (7, "game", 1500, "9")
     assert (arguments.variant, arguments.option) == (["jokers"], ["target=300"])
     assert arguments.bot == ["builtin:easy", "builtin:random,seed=3"]
+
+
+def test_a_table_says_a_flag_of_names_and_values(tmp_path: Path) -> None:
+    text = "[sprt]\ndifference0 = 0\ndifference1 = 2.5\n" + TWO_BOTS
+    assert filled(tmp_path, text).sprt == StoppingRule(difference1=2.5)
+    (told,) = mistakes(tmp_path, "deals = 3\n[sprt]\ndiference1 = 2\n" + TWO_BOTS)
+    assert told.startswith("line 2: sprt: 'diference1=2': it is difference0=X,difference1=Y")
 
 
 def test_a_flag_overrides_the_file_and_what_neither_says_is_the_default(tmp_path: Path) -> None:

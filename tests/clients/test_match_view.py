@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rummy500.v1.match_pb2 import MATCH_STATE_RUNNING, BotResult, Match, MatchPlan
+from rummy500.v1.match_pb2 import MATCH_STATE_RUNNING, BotResult, Match, MatchPlan, StoppingState
 from rummy500_client.match_view import LINE_SECONDS, LinesView, LineView, Pace, TableView, duration_text, open_view
 
 
@@ -102,6 +102,15 @@ def test_a_terminal_shows_the_standings_in_place(terminal: tuple[io.TextIOWrappe
     assert "+12.25" in shown
     assert "\x1b[1A" in shown  # it went back to the line above
     assert "rummy500: bot easy ended" in shown
+
+
+def test_the_standings_tell_where_the_rule_stands(terminal: tuple[io.TextIOWrapper, int]) -> None:
+    stream, own = terminal
+    view, match = TableView(stream), match_with(10)
+    match.stopping.CopyFrom(StoppingState(ratio=1.5, lower=-2.94, upper=2.94, deals=40))
+    view.show(match)
+    view.close()
+    assert "+1.50 of -2.94 to +2.94, 40 deals" in all_shown(stream, own)
 
 
 def test_without_colour_nothing_is_coloured(

@@ -27,9 +27,9 @@ from rummy500_client.match_run import MatchRunner
 from rummy500_client.match_view import duration_text
 from rummy500_client.screen import table_text
 
-TRIAL_SECONDS = 20.0
-GAMES_A_TABLE = 2
-"""Of the trial, so that all tables are busy."""
+TRIAL_SECONDS = 10.0
+GAMES_A_TABLE = 50
+"""Of the trial, so that all tables are busy and a rate can be seen; slow bots do not come so far."""
 
 
 def ask_plan(connection: Connection, specs: Sequence[BotSpec], plan: MatchPlan) -> PlanMatchResponse:
@@ -56,6 +56,10 @@ def plan_lines(planned: PlanMatchResponse, specs: Sequence[BotSpec]) -> Iterator
         yield "UNPAIRED: each seating has packs of its own, so that luck counts for more"
     chosen = [*plan.rules.variants, *(f"{option.name}={option.value}" for option in plan.rules.options)]
     yield f"rules: {' '.join([plan.rules.preset or 'the default preset', *chosen])}"
+    if plan.HasField("stopping"):
+        rule = plan.stopping
+        between = f"{rule.bot} less {rule.other} is {rule.difference1:+g} or {rule.difference0:+g} points a round"
+        yield f"it may end early, when it is decided whether {between} (error rates {rule.alpha:g} and {rule.beta:g})"
     yield f"clock: {clock_text(plan.clock)}"
     yield f"{plan.concurrency} tables at a time"
     rows = [
@@ -84,7 +88,8 @@ class Trial:
         """Plays so many deals that every table has games to play. Raises ClientError."""
         plan = MatchPlan()
         plan.CopyFrom(planned.plan)
-        plan.ClearField("bots")
+        for field in ("bots", "stopping"):
+            plan.ClearField(field)
         plan.deals = min(plan.deals, max(1, -(-GAMES_A_TABLE * plan.concurrency // planned.seatings)))
         with (
             tempfile.TemporaryDirectory(prefix="rummy500-") as directory,

@@ -124,7 +124,7 @@ def _value(action: argparse.Action, key: str, value: object) -> object:
         return _bots(value)
     if isinstance(value, dict) and "=" in str(action.metavar):
         parts = [f"{name}={_plain((key, name), f'{key}.{name}', part)}" for name, part in value.items()]
-        return parts if _is_repeated(action) else ",".join(parts)
+        return parts if _is_repeated(action) else _one(action, key, ",".join(parts))
     if action.nargs == 0:
         return _switch(key, value)
     if _is_repeated(action):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from rummy500.v1.match_pb2 import Match
-from rummy500_client.match_report import HEADS, progress_text, result_row
+from rummy500_client.match_report import HEADS, pair_lines, progress_text, result_row
 from rummy500_client.screen import ProgressLine
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class Pace:
         if not rate:
             return ""
         left = max(0, match.games_planned - match.games_finished) / rate
-        return f"{rate:.3g} games/s, {duration_text(left)} left"
+        at_most = "at most " if match.HasField("stopping") else ""
+        return f"{rate:.3g} games/s, {at_most}{duration_text(left)} left"
 
 
 def duration_text(seconds: float) -> str:
@@ -160,7 +161,7 @@ class TableView:
             table.add_column(title, justify="right" if column else "left", no_wrap=not column)
         for result in sorted(match.results, key=lambda result: -result.points_per_round):
             table.add_row(*(Text(cell) for cell in result_row(result, is_one_deal=match.plan.deals == 1)))
-        return Group(head, bar, table)
+        return Group(head, bar, table, *map(Text, pair_lines(match)))
 
     def tell(self, sentence: str) -> None:
         self._console.print(f"rummy500: {sentence}", markup=False)
