@@ -18,6 +18,7 @@ from tests.clients.running import PATIENCE, command, environment, rummy500
 from tests.clients.test_matches import EASY, MYBOT, bot_file, run_match, terminations, without_times
 
 BUILTINS = ("--bot", "builtin:easy", "--bot", "builtin:random")
+NO_TIMES = {"charged_ms": 0, "thinking": None}
 
 
 def folder(state: Path, name: str) -> Path:
@@ -34,6 +35,8 @@ def test_a_match_that_is_over_is_shown_again(state: Path) -> None:
         "lock",
         "match.json",
         "records.jsonl",
+        "report.html",
+        "results.jsonl",
     ]
 
 
@@ -131,7 +134,7 @@ def test_ctrl_c_lets_open_games_end_and_the_same_command_goes_on(state: Path) ->
     assert (match["games_finished"], match["games_again"]) == (12, 0)
     code, calm, _ = run_match(*arguments, "--name", "calm", state=state)
     for found, expected in zip(match["results"], calm["results"], strict=True):
-        assert {**found, "charged_ms": 0} == {**expected, "charged_ms": 0}
+        assert {**found, **NO_TIMES} == {**expected, **NO_TIMES}
     both = [(folder(state, name) / "records.jsonl").read_text() for name in ("Steady-vs-easy", "calm")]
     assert [without_times(line) for line in both[0].splitlines()] == [
         without_times(line) for line in both[1].splitlines()
@@ -184,7 +187,8 @@ def test_a_disk_that_is_full_is_told_and_with_room_the_same_command_goes_on(serv
     )
     assert full.returncode == 2
     assert "records.jsonl cannot be written: File too large" in full.stderr
-    assert sorted(path.name for path in folder(state, "easy-vs-random").iterdir()) == ["lock", "match.json"]
+    left = sorted(path.name for path in folder(state, "easy-vs-random").iterdir())
+    assert left == ["lock", "match.json", "results.jsonl"]
     ended = rummy500(*words, state=state)
     assert ended.returncode == 0, ended.stderr
     assert rummy500("verify", str(folder(state, "easy-vs-random") / "records.jsonl"), state=state).returncode == 0
@@ -217,7 +221,7 @@ def test_a_bot_that_is_dialled_plays_as_one_that_is_started(state: Path) -> None
     assert (code, errors) == (0, "")
     code, other, _ = run_match("--bot", f"it={EASY}", *arguments, "--name", "started", state=state)
     for found, expected in zip(match["results"], other["results"], strict=True):
-        assert {**found, "charged_ms": 0} == {**expected, "charged_ms": 0}
+        assert {**found, **NO_TIMES} == {**expected, **NO_TIMES}
 
 
 def test_a_dialled_bot_that_goes_away_costs_its_own_games_only(state: Path) -> None:

@@ -24,7 +24,7 @@ BOT = "steady=rummy500_client.examples.easy:EasyBot"
 OTHERS = ("builtin:easy", "builtin:random", "builtin:random,seed=3")
 GIVE_UP_SECONDS = 600.0
 RUNNER, SERVER, BOTH = "runner", "server", "both"
-TIMES = ("charged_ms",)
+TIMES = ("charged_ms", "thinking")
 
 
 @dataclass(slots=True)
