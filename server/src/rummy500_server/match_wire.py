@@ -112,6 +112,8 @@ def read_report(message: match_pb2.BotReport, match: Match) -> Report:
         raise bad_request("report.bot", f"{message.bot} is the server's own")
     if len(message.stderr_tail.encode()) > LONGEST_TAIL:
         raise bad_request("report.stderr_tail", f"at most {LONGEST_TAIL} bytes")
+    if message.last_sent:
+        raise bad_request("report.last_sent", "leave it empty: the server sets it")
     seating = message.seating if message.HasField("seating") else None
     if seating is not None and seating >= match.plan.seatings:
         raise bad_request("report.seating", f"{seating}: a deal has seatings 0 to {match.plan.seatings - 1}")

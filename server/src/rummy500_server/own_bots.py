@@ -27,6 +27,7 @@ from rummy500_insight.thinking import Question, TableRules
 from rummy500_server.decision_requests import decision_request, request_prefix
 from rummy500_server.entries import SeatKind
 from rummy500_server.finishing import MOST_STEPS
+from rummy500_server.part import Part
 from rummy500_server.status import Failure
 from rummy500_server.table import TableState
 from rummy500_server.table_events import ClockReason
@@ -45,11 +46,12 @@ PATIENCE = 0.5
 """The part of the time for a decision after which it does."""
 
 
-class OwnBots:
-    """`keeper` is whose table it is."""
+class OwnBots(Part):
+    """Lets the server's own bots act at one table."""
 
     def __init__(self, keeper: Keeper, thinking: Thinking) -> None:
-        self._keeper, self._thinking = keeper, thinking
+        super().__init__(keeper)
+        self._thinking = thinking
         self._asked: dict[int, asyncio.Task[None]] = {}
         """The seats whose bots are thinking."""
         self._finishing: tuple[int, tuple[int, int]] | None = None
@@ -92,6 +94,8 @@ class OwnBots:
 
     def play_on(self) -> None:
         """The bots act, and the turns of seats that have forfeited are finished."""
+        if self._is_left:
+            return
         keeper = self._keeper
         for _ in range(STEPS_A_TURN):
             seat = next((seat for seat in keeper.table.to_act() if self._is_next(seat)), None)
