@@ -33,7 +33,7 @@ def test_the_good_bot_plays_every_game_to_its_end_and_beats_easy(state: Path) ->
     for preset in ("classic", "pagat"):
         ended = rummy500(
             *("match", "run", "--bot", "goodbot.py:GoodBot", "--bot", "builtin:easy", "--deals", "4", "--seed", "5"),
-            *("--preset", preset, "--clock", "30"),
+            *("--preset", preset, "--name", preset, "--clock", "30"),
             state=state,
         )
         assert ended.returncode == 0, ended.stdout + ended.stderr
