@@ -15,10 +15,12 @@ import pytest
 from pyarrow import parquet
 from tests.clients.running import REPOSITORY, environment, rummy500
 
+from rummy500.v1.match_pb2 import BotResult, Match
 from rummy500.v1.match_service_pb2 import GetMatchRequest
 from rummy500_client.connection import Connection
 from rummy500_client.errors import ClientError
 from rummy500_client.match_export import COLUMNS
+from rummy500_client.match_report import pair_lines
 from rummy500_client.match_results import ResultsFile
 
 PAGE = (REPOSITORY / "docs" / "results.md").read_text(encoding="utf-8")
@@ -144,3 +146,8 @@ def test_a_rule_is_given_by_a_flag_and_its_mistakes_are_told(state: Path) -> Non
     assert "stopped early after 32 of 33 deals" in done.stdout
     assert wrong.returncode == 2
     assert "'gamma=2': it is difference0=X" in wrong.stderr
+
+
+def test_a_rating_of_nothing_has_no_minus() -> None:
+    match = Match(results=[BotResult(name="one", rating=-1e-12, rating_high=-1e-12)])
+    assert pair_lines(match) == ["ratings in Elo: one +0 ± 0"]

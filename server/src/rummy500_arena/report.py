@@ -61,7 +61,7 @@ def _head(results: Results, statistics: MatchStatistics) -> str:
 
 
 def _between(interval: Interval) -> str:
-    return f"{interval.low:+.2f} to {interval.high:+.2f}"
+    return f"{interval.low:+z.2f} to {interval.high:+z.2f}"
 
 
 def _standings(results: Results, statistics: MatchStatistics) -> str:
@@ -86,20 +86,20 @@ def _standings(results: Results, statistics: MatchStatistics) -> str:
         rows.append(
             [
                 results.bots[bot],
-                f"{points.mean:+.2f}",
+                f"{points.mean:+z.2f}",
                 _between(points),
                 str(tally.points.count),
                 str(tally.rounds),
                 str(tally.wins),
                 str(tally.draws),
                 str(tally.sets_won),
-                f"{statistics.luck(bot):+.2f}",
-                f"{adjusted.mean:+.2f} ({_between(adjusted)})",
+                f"{statistics.luck(bot):+z.2f}",
+                f"{adjusted.mean:+z.2f} ({_between(adjusted)})",
             ]
         )
         if has_ratings:
             rating = statistics.ratings[bot]
-            rows[-1].append(f"{rating.mean:+.0f} ({rating.low:+.0f} to {rating.high:+.0f})")
+            rows[-1].append(f"{rating.mean:+z.0f} ({rating.low:+z.0f} to {rating.high:+z.0f})")
     if has_ratings:
         heads.append("rating")
     shown = [
@@ -142,7 +142,7 @@ def _heat(sums: RatioSums, widest: float) -> str:
         return "<td>·</td>"
     strength = min(100, round(abs(sums.mean) / widest * 100))
     kind = "more" if sums.mean >= 0 else "less"
-    return f"<td class='{kind}' style='--strength:{strength}%'>{sums.mean:+.1f}</td>"
+    return f"<td class='{kind}' style='--strength:{strength}%'>{sums.mean:+z.1f}</td>"
 
 
 def _pair_row(results: Results, statistics: MatchStatistics, pair: tuple[int, int]) -> list[str]:
@@ -151,7 +151,7 @@ def _pair_row(results: Results, statistics: MatchStatistics, pair: tuple[int, in
     is_pentanomial = tally.score.weights == 4 * tally.deals
     return [
         " less ".join(results.bots[bot] for bot in pair),
-        f"{difference.mean:+.2f}",
+        f"{difference.mean:+z.2f}",
         _between(difference),
         f"{tally.deals_won}/{tally.deals_drawn}/{tally.deals_lost}",
         " ".join(str(tally.outcomes.get(half, 0)) for half in range(5)) if is_pentanomial else "",
@@ -162,7 +162,7 @@ def _pair_row(results: Results, statistics: MatchStatistics, pair: tuple[int, in
 
 
 def _number(value: float | None) -> str:
-    return "∞" if value is None else f"{value:+.0f}"
+    return "∞" if value is None else f"{value:+z.0f}"
 
 
 def _progress(results: Results) -> str:
@@ -197,7 +197,7 @@ def _progress(results: Results) -> str:
     listed = [
         [
             str(rows[0][1][at][0]),
-            *(f"{points[at][1].mean:+.2f} ({_between(points[at][1])})" for _, points in rows if at < len(points)),
+            *(f"{points[at][1].mean:+z.2f} ({_between(points[at][1])})" for _, points in rows if at < len(points)),
         ]
         for at in some
     ]
@@ -243,7 +243,7 @@ def _distribution(results: Results) -> str:
         if values
     )
     rows = [
-        [results.bots[bot], *(f"{_quantile(values, share):+.1f}" for share in (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1))]
+        [results.bots[bot], *(f"{_quantile(values, share):+z.1f}" for share in (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1))]
         for bot, values in points.items()
         if values
     ]
@@ -307,7 +307,7 @@ def _swinging(results: Results, records: str) -> str:
     for spread, _, means, games in sorted(spreads, key=lambda each: each[:2], reverse=True)[:SWINGING]:
         deal = games[0].game.deal
         reached = ", ".join(
-            f"{escape(results.bots[bot])} {means[bot]:+.1f}" for bot in sorted(means, key=lambda b: -means[b])
+            f"{escape(results.bots[bot])} {means[bot]:+z.1f}" for bot in sorted(means, key=lambda b: -means[b])
         )
         rows.append(
             [str(deal), f"{spread:.1f}", reached, "<br>".join(_replay(results, each, records) for each in games[:8])]

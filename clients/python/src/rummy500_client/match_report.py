@@ -30,7 +30,7 @@ def progress_text(match: Match, *, with_means: bool = True) -> str:
     paused = f"paused ({match.sentence}), " if state_text(match) == "paused" else ""
     done = f"{paused}{match.games_finished} of {match.games_planned} games"
     shown = [result for result in match.results if with_means and result.rounds]
-    means = " · ".join(f"{result.name} {result.points_per_round:+.1f}" for result in shown)
+    means = " · ".join(f"{result.name} {result.points_per_round:+z.1f}" for result in shown)
     return f"match {match.name}: {done}{f' · {means}' if means else ''}"
 
 
@@ -71,33 +71,33 @@ def pair_lines(match: Match) -> list[str]:
     lines = [pair_text(pair, names) for pair in match.pairs if len(names) == 2 and pair.deals > 1]
     if any(result.HasField("rating") for result in match.results):
         rated = sorted(match.results, key=lambda result: -result.rating)
-        texts = [f"{each.name} {each.rating:+.0f} ± {each.rating_high - each.rating:.0f}" for each in rated]
+        texts = [f"{each.name} {each.rating:+z.0f} ± {each.rating_high - each.rating:.0f}" for each in rated]
         lines.append(f"ratings in Elo: {', '.join(texts)}")
     if match.HasField("stopping"):
         rule = match.stopping
-        bounds = f"{rule.lower:+.2f} to {rule.upper:+.2f}"
-        lines.append(f"sequential test: {rule.ratio:+.2f} of {bounds}, {rule.deals} deals")
+        bounds = f"{rule.lower:+z.2f} to {rule.upper:+z.2f}"
+        lines.append(f"sequential test: {rule.ratio:+z.2f} of {bounds}, {rule.deals} deals")
     return lines
 
 
 def pair_text(pair: PairResult, names: list[str]) -> str:
-    interval = f"{pair.difference_low:+.2f} to {pair.difference_high:+.2f}"
-    parts = [f"{names[pair.bot]} less {names[pair.other]}: {pair.difference:+.2f} points/round ({interval})"]
+    interval = f"{pair.difference_low:+z.2f} to {pair.difference_high:+z.2f}"
+    parts = [f"{names[pair.bot]} less {names[pair.other]}: {pair.difference:+z.2f} points/round ({interval})"]
     parts.append(f"deals +{pair.deals_won} ={pair.deals_drawn} -{pair.deals - pair.deals_won - pair.deals_drawn}")
     if pair.outcomes:
         parts.append(f"seatings won 0, ½, 1, 1½, 2: {', '.join(map(str, pair.outcomes))}")
     if pair.HasField("elo"):
-        low = f"{pair.elo_low:+.0f}" if pair.HasField("elo_low") else "-∞"
-        high = f"{pair.elo_high:+.0f}" if pair.HasField("elo_high") else "∞"
-        parts.append(f"Elo {pair.elo:+.0f} ({low} to {high}), superior with {pair.superiority:.1%}")
+        low = f"{pair.elo_low:+z.0f}" if pair.HasField("elo_low") else "-∞"
+        high = f"{pair.elo_high:+z.0f}" if pair.HasField("elo_high") else "∞"
+        parts.append(f"Elo {pair.elo:+z.0f} ({low} to {high}), superior with {pair.superiority:.1%}")
     return "; ".join(parts)
 
 
 def result_row(result: BotResult, *, is_one_deal: bool) -> list[str]:
     spent = f"{result.charged_ms / result.decisions:.1f}" if result.decisions else "-"
     has_interval = result.rounds and not is_one_deal  # one observation says nothing of its spread
-    interval = f"{result.interval_low:+.2f} to {result.interval_high:+.2f}" if has_interval else "-"
-    points = f"{result.points_per_round:+.2f}" if result.rounds else "-"
+    interval = f"{result.interval_low:+z.2f} to {result.interval_high:+z.2f}" if has_interval else "-"
+    points = f"{result.points_per_round:+z.2f}" if result.rounds else "-"
     counts = [str(result.rounds), str(result.wins), str(result.draws), str(result.refusals)]
     return [result.name, points, interval, *counts, spent, _terminations(result)]
 
