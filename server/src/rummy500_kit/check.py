@@ -98,6 +98,8 @@ class _Check:
                 continue
             tables += 1
             played += self.play(rules, number)
+        if tables >= TRIES and not self.fixed:
+            self.verify_verbs(tables)
         return Checked(played, tables, dict(self.witness.asked))
 
     # --- what it says of itself
@@ -116,6 +118,12 @@ class _Check:
             for value in extreme_values(option):
                 players = self.dice.randint(MIN_PLAYERS, MAX_PLAYERS)
                 table_of(self.base, [self.plugin], players=players, options={key: value, **self.fixed})
+
+    def verify_verbs(self, tables: int) -> None:
+        """A variant without verbs at a table is not asked for actions there."""
+        hook = "rummy500_actions"
+        if hook in self.witness.hooks and not self.witness.asked[hook]:
+            raise self.witness.broken(hook, f"was never asked: rummy500_verbs named no verb at any of {tables} tables")
 
     # --- tables
 

@@ -6,7 +6,6 @@ import inspect
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import nullcontext, suppress
-from traceback import clear_frames
 from typing import TYPE_CHECKING, Any, Protocol
 
 import grpc
@@ -145,7 +144,6 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
         try:
             await self._end(error, request, method, context)
         finally:
-            clear_frames(error.__traceback__)
             error.__traceback__ = error.__cause__ = error.__context__ = None
 
     async def _end(self, error: Exception, request: Any, method: str, context: _Context) -> None:

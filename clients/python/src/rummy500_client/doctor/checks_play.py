@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
-from rummy500.v1.rules_pb2 import Preset
-from rummy500.v1.rules_service_pb2 import ResolveRulesRequest
+from rummy500.v1.rules_pb2 import Preset, RulesChoice
+from rummy500.v1.rules_service_pb2 import ListVariantsRequest, ResolveRulesRequest
 from rummy500_client.doctor.check import Check
 from rummy500_client.doctor.examination import Examination, choice, verify_played
 from rummy500_client.doctor.finding import Finding, ok, skip, warn
-from rummy500_client.doctor.positions import CASES, Case
+from rummy500_client.doctor.positions import Case, cases
 from rummy500_client.errors import ServerRefused
 
 GAME = "game"
@@ -46,13 +46,21 @@ def _check_preset(preset: Preset, examination: Examination) -> Finding:
     return ok(f"a round of {seats} seats, {len(played.turns)} decisions")
 
 
+def _choice_for(seats: int, examination: Examination) -> RulesChoice | None:
+    """The first variant by which so many can play."""
+    owner = examination.owner
+    for variant in owner.ask(owner.rules.ListVariants, ListVariantsRequest()).variants:
+        chosen = choice(variants=[variant.name])
+        resolved = owner.ask(owner.rules.ResolveRules, ResolveRulesRequest(choice=chosen, players=seats))
+        if not resolved.HasField("refused"):
+            return chosen
+    return None
+
+
 def check_seats(examination: Examination) -> Finding:
-    rules = choice(variants=["two-decks"])
-    resolved = examination.owner.ask(
-        examination.owner.rules.ResolveRules, ResolveRulesRequest(choice=rules, players=MOST_SEATS)
-    )
-    if resolved.HasField("refused"):
-        return skip(f"the server has no table for {MOST_SEATS}: {resolved.refused.sentence}")
+    rules = _choice_for(MOST_SEATS, examination)
+    if rules is None:
+        return skip(f"the server has no variant by which {MOST_SEATS} can play")
     played = examination.play(seats=MOST_SEATS, rules=rules)
     verify_played(played)
     return ok(f"a round of {MOST_SEATS} seats, {len(played.turns)} decisions")
@@ -78,7 +86,7 @@ def play_checks(examination: Examination) -> list[Check]:
     """With one for each preset that the server has."""
     return [
         Check(GAME, "plays a game to its end", check_game),
-        *(Check(case.name, case.what, partial(_check_case, case), needs=GAME) for case in CASES),
+        *(Check(case.name, case.what, partial(_check_case, case), needs=GAME) for case in cases().values()),
         *(
             Check(
                 f"preset:{preset.name}",

@@ -8,7 +8,7 @@ from rummy500.v1.play_service_pb2 import DecisionRequest, GameStarted, PlayRespo
 from rummy500_client.doctor.conversation import Conversation, Turn
 from rummy500_client.doctor.examination import Examination, verify_played
 from rummy500_client.doctor.finding import Ailing, fail
-from rummy500_client.doctor.positions import DISCARD
+from rummy500_client.doctor.positions import NOTHING_TO_LAY, cases
 from rummy500_client.notation import action_text, legal_actions
 
 END_SECONDS = 5.0
@@ -90,5 +90,5 @@ def _sample(examination: Examination) -> tuple[GameStarted, DecisionRequest]:
                     return game, turn.request
         examination.desk.is_scripted = False
         examination.start_bot()
-        verify_played(examination.play(position=DISCARD.text))
+        verify_played(examination.play(position=cases()[NOTHING_TO_LAY].text))
     raise Ailing(fail("it answered no request of a real server", "see the check game"))
