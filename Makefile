@@ -70,6 +70,7 @@ bench: install compile $(BENCH)  ## prints a table and writes build/bench.json
 torture: install  ## the long proofs of what a server survives; each writes its figures into build/
 	$(BIN)/python -m tests.torture fuzz
 	$(BIN)/python -m tests.torture kills
+	$(BIN)/python -m tests.torture matches
 	$(BIN)/python -m tests.torture power
 	$(BIN)/python -m tests.torture soak
 

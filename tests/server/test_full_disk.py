@@ -26,6 +26,7 @@ from tests.torture.players import Bot
 from rummy500.v1 import match_pb2, match_service_pb2, table_service_pb2
 from rummy500.v1.match_service_pb2_grpc import MatchServiceStub
 
+UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
 LONG = bool(os.environ.get("RUMMY500_LONG"))
 Full = Callable[[ServerProcess], contextlib.AbstractContextManager[None]]
 
@@ -140,6 +141,18 @@ async def test_on_a_full_disk_nothing_is_answered_and_with_room_all_goes_on(disk
     assert status == 0
     assert "journal.failed" in errors
     assert "request.failed" not in errors
+
+
+async def test_callers_who_wait_for_the_same_commit_are_all_told(tmp_path: Path) -> None:
+    async with server_process(tmp_path / "games.db") as server, channel_to(server.address) as channel:
+        client = Client.on(channel)
+        with by_limit(server):
+            answers = await asyncio.gather(*(client.create(2) for _ in range(64)), return_exceptions=True)
+        server.signal(signal.SIGTERM)
+        _, errors = await server.ended()
+    assert {answer.code() for answer in answers if isinstance(answer, grpc.aio.AioRpcError)} == {UNAVAILABLE}
+    assert all(isinstance(answer, grpc.aio.AioRpcError) for answer in answers)
+    assert "Traceback" not in errors
 
 
 def _text(card: int) -> str:
