@@ -43,7 +43,7 @@ def packs_of_a_win(size: int) -> bytes:
 
 
 @pytest.fixture
-async def app(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[App]:
+async def app() -> AsyncIterator[App]:
     async with running_app() as running:
         yield running
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rummy500_arena.verification import Record, RecordUnreadable, RulesFor, records_in
@@ -32,6 +34,43 @@ def read_records(path: str) -> list[Record]:
         raise NoRecord(f"{path}: this is no text in UTF-8") from None
     except RecordUnreadable as unreadable:
         raise NoRecord(f"{path}: {unreadable}") from None
+
+
+def add_choice_of_record(parser: argparse.ArgumentParser, *, seat: str) -> None:
+    """The arguments of a command about one game; `seat` says what it is asked for."""
+    parser.add_argument("record", metavar="RECORD", help="JSON lines as `rummy500 match` writes them; - for stdin")
+    parser.add_argument("--seat", metavar="NAME", help=f"{seat} (a name, or a seat number)")
+    parser.add_argument("--game", type=int, default=1, metavar="N", help="the N-th record of the file (default 1)")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A record, the seat that is asked for, None for all, and how many records its file holds."""
+
+    record: Record
+    seat: int | None
+    of: int
+
+
+def chosen_record(arguments: argparse.Namespace) -> Chosen:
+    """Raises NoRecord."""
+    records = read_records(arguments.record)
+    if not 1 <= arguments.game <= len(records):
+        raise NoRecord(f"there is no game {arguments.game}: the file holds {len(records)}")
+    record = records[arguments.game - 1]
+    return Chosen(record, _seat_of(record, arguments.seat), len(records))
+
+
+def _seat_of(record: Record, name: str | None) -> int | None:
+    """The seat of a player by its name or number. Raises NoRecord."""
+    if name is None:
+        return None
+    players = [str(player) for player in record.lines[0].get("players", ())]
+    if name in players:
+        return players.index(name)
+    if name.isascii() and name.isdecimal() and int(name) < len(players):
+        return int(name)
+    raise NoRecord(f"nobody is called {name!r}; the players are {', '.join(players)}")
 
 
 def installed_rules() -> RulesFor:

@@ -11,7 +11,15 @@ from rummy500_arena.records import Header
 from rummy500_arena.verification import Record, RecordDiffers, RecordUnreadable, Step, follow
 from rummy500_engine.cards import cards_of, cards_text
 from rummy500_engine.notation import write_meld
-from rummy500_tools.record_file import DIFFERS, HOLDS, NoRecord, fail, installed_rules, read_records
+from rummy500_tools.record_file import (
+    DIFFERS,
+    HOLDS,
+    NoRecord,
+    add_choice_of_record,
+    chosen_record,
+    fail,
+    installed_rules,
+)
 
 
 def add(subparsers: Any) -> None:
@@ -22,23 +30,17 @@ def add(subparsers: Any) -> None:
         description="Shows a recorded game step by step, without a server. The engine plays each step again; where the "
         "record differs from it the replay ends there. Exit code 0, 1 when it differs, 2 when it is no record.",
     )
-    parser.add_argument("record", metavar="RECORD", help="JSON lines as `rummy500 match` writes them; - for stdin")
-    parser.add_argument("--seat", metavar="NAME", help="see with the eyes of this player (a name, or a seat number)")
+    add_choice_of_record(parser, seat="see with the eyes of this player")
     parser.add_argument("--step", type=int, metavar="N", help="show only the table after action N (0: as dealt)")
-    parser.add_argument("--game", type=int, default=1, metavar="N", help="the N-th record of the file (default 1)")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        records = read_records(arguments.record)
-        if not 1 <= arguments.game <= len(records):
-            return fail("replay", f"there is no game {arguments.game}: the file holds {len(records)}")
-        record = records[arguments.game - 1]
-        seat = _seat_of(record, arguments.seat)
-        lines = _show(record, seat, step=arguments.step)
-        if len(records) > 1:
-            print(f"game {arguments.game} of {len(records)}")
+        chosen = chosen_record(arguments)
+        lines = _show(chosen.record, chosen.seat, step=arguments.step)
+        if chosen.of > 1:
+            print(f"game {arguments.game} of {chosen.of}")
         for line in lines:
             print(line)
     except (NoRecord, RecordUnreadable) as error:
@@ -48,17 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"rummy500 replay: the engine does not agree: {difference}", file=sys.stderr)
         return DIFFERS
     return HOLDS
-
-
-def _seat_of(record: Record, name: str | None) -> int | None:
-    if name is None:
-        return None
-    players = [str(player) for player in record.lines[0].get("players", ())]
-    if name in players:
-        return players.index(name)
-    if name.isascii() and name.isdecimal() and int(name) < len(players):
-        return int(name)
-    raise NoRecord(f"nobody is called {name!r}; the players are {', '.join(players)}")
 
 
 def _show(record: Record, seat: int | None, *, step: int | None) -> Iterator[str]:

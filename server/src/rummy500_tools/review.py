@@ -14,7 +14,15 @@ from rummy500_bots.appraisal import Appraisal, appraise
 from rummy500_engine.actions import Draw, LayMeld, LayOff
 from rummy500_engine.notation import read_action, write_action
 from rummy500_engine.view import seat_view
-from rummy500_tools.record_file import DIFFERS, HOLDS, NoRecord, fail, installed_rules, read_records
+from rummy500_tools.record_file import (
+    DIFFERS,
+    HOLDS,
+    NoRecord,
+    add_choice_of_record,
+    chosen_record,
+    fail,
+    installed_rules,
+)
 
 LEAST = 3.0
 """Points below which a loss is not worth a word."""
@@ -41,9 +49,7 @@ def add(subparsers: Any) -> None:
         "ones: a good move may have turned out badly. Exit code 0, 1 when the engine does not agree with the record, 2 "
         "when it is no record.",
     )
-    parser.add_argument("record", metavar="RECORD", help="JSON lines as `rummy500 match` writes them; - for stdin")
-    parser.add_argument("--seat", metavar="NAME", help="only this player (a name, or a seat number)")
-    parser.add_argument("--game", type=int, default=1, metavar="N", help="the N-th record of the file (default 1)")
+    add_choice_of_record(parser, seat="only this player")
     parser.add_argument("--worst", type=int, default=10, metavar="N", help="so many moves at most (default 10)")
     parser.add_argument("--samples", type=int, default=12, metavar="N", help="guesses for each move (default 12)")
     parser.set_defaults(run=run)
@@ -51,12 +57,8 @@ def add(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        records = read_records(arguments.record)
-        if not 1 <= arguments.game <= len(records):
-            return fail("review", f"there is no game {arguments.game}: the file holds {len(records)}")
-        record = records[arguments.game - 1]
-        seat = seat_of(record, arguments.seat)
-        losses = list(_losses(record, seat, samples=max(1, arguments.samples)))
+        chosen = chosen_record(arguments)
+        losses = list(_losses(chosen.record, chosen.seat, samples=max(1, arguments.samples)))
     except (NoRecord, RecordUnreadable) as error:
         return fail("review", str(error))
     except RecordDiffers as difference:
@@ -91,15 +93,3 @@ def _losses(record: Record, seat: int | None, *, samples: int) -> Iterator[Loss]
         appraisal = appraise(decision, played, samples=samples)
         if appraisal is not None and appraisal.lost >= LEAST:
             yield Loss(line["action"], game.round.number, step.header.players[mover], str(line["text"]), appraisal)
-
-
-def seat_of(record: Record, name: str | None) -> int | None:
-    """The seat of a player by its name or number; None for all. Raises NoRecord."""
-    if name is None:
-        return None
-    players = [str(player) for player in record.lines[0].get("players", ())]
-    if name in players:
-        return players.index(name)
-    if name.isascii() and name.isdecimal() and int(name) < len(players):
-        return int(name)
-    raise NoRecord(f"nobody is called {name!r}; the players are {', '.join(players)}")
