@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import statistics
 import time
@@ -19,6 +20,7 @@ from rummy500_engine.round import Round
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import seed_for, shuffle
 from rummy500_engine.terms import Pack, Phase, Sets
+from rummy500_server.commands.serve import COLLECT_AFTER
 
 HAND_CARDS, PILE_CARDS = 40, 30
 
@@ -118,6 +120,7 @@ def _timed(rounds: Iterable[Round]) -> dict[str, Any]:
 
 
 def main() -> None:
+    gc.set_threshold(*COLLECT_AFTER)  # as the server has it, or a listing now and then pays for all that was before it
     play = RandomPlay()
 
     def answer(request: dict[str, Any]) -> dict[str, Any]:

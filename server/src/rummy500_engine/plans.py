@@ -28,6 +28,7 @@ from rummy500_engine.cards import (
     rank_of,
     suit_of,
 )
+from rummy500_engine.cover import Cover
 from rummy500_engine.melds import LANE, LONGEST_RUN, Kind, Meld
 from rummy500_engine.planner import Planner
 from rummy500_engine.rules import Rules
@@ -338,7 +339,12 @@ class TakePlans:
 
     def __init__(self, rules: Rules, melds: list[Meld], *, hand: Mask, pile: Mask) -> None:
         """The hand with the whole pile."""
+        self.catalogue, self.melds = rules.catalogue, melds
         self.planner = Planner(rules, melds, hand=hand, owed=pile)
+        self.has_jokers = bool(hand & JOKER_BIT)
+        self.cover: Cover | None = None
+        self.covered = 0
+        """What `cover` was told is owed."""
         self.room = _jokers_fit(melds)
         self.decides = rules.jokers.min_natural == 1 or (
             rules.jokers.min_natural <= MOST_NATURALS and JOKER not in cards_of(pile)
@@ -351,6 +357,10 @@ class TakePlans:
             return None
         naturals, jokers, must = naturals_of(hand), count(hand, JOKER), naturals_of(owed)
         plan = self.planner.plan_for(naturals, jokers, must, patience=_REPAIR, begun=self.plan)
+        if plan is None and not self.has_jokers:
+            cover = self._cover(hand, owed)
+            if cover.applies:
+                return cover.is_possible()
         if plan is None:
             plan = self.planner.plan_for(naturals, jokers, must, patience=None)
         if plan is None:
@@ -358,6 +368,16 @@ class TakePlans:
         self.plan = plan
         more = count(owed, JOKER) - sum([missing for _, missing, _ in plan])
         return True if more <= self.room or any([_is_run(use) for use in plan]) else None
+
+    def _cover(self, hand: Mask, owed: Mask) -> Cover:
+        """The one cover of all takes: what it found out about ranks that are left alone is kept."""
+        if self.cover is None:
+            self.cover = Cover(self.catalogue, hand=hand, owed=owed, melds=self.melds)
+        else:
+            for card in cards_of(less(owed, self.covered)):
+                self.cover.owe(card)
+        self.covered = owed
+        return self.cover
 
 
 def _jokers_fit(melds: list[Meld]) -> int:
