@@ -1,4 +1,4 @@
-"""What a seat may ask for. Actions are as asked; `legal.canonical` says when two mean the same."""
+"""What a seat may ask for. Actions are as asked; `readings.canonical` says when two mean the same."""
 
 from __future__ import annotations
 

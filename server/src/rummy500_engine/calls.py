@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from rummy500_engine.actions import PASS, Action, Call, LayMeld, LayOff
 from rummy500_engine.answers import Listing
 from rummy500_engine.cards import JOKER, Card, Mask, add, cards_of, hand_of, holds
+from rummy500_engine.endings import finishes_by_play, veto
 from rummy500_engine.events import DrewFromStock, Event, LaidOff, Melded, PollClosed, TookFromPile, TurnPassed
-from rummy500_engine.restrictions import Fit, finishes_by_play, veto
 from rummy500_engine.terms import GoingOut, Phase
-from rummy500_engine.turn import can_lay_off_on, fits_some_meld
+from rummy500_engine.turn import Fit, can_lay_off_on, fits_some_meld
 
 if TYPE_CHECKING:
     from rummy500_engine.round import Round

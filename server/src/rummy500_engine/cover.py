@@ -26,7 +26,8 @@ from itertools import product
 from typing import Final
 
 from rummy500_engine.cards import ACE, COPY_BITS, JOKER, LANE_BITS, Card, Mask, count, rank_of, suit_of
-from rummy500_engine.melds import LANE, SHORTEST, Kind, Meld, MeldCatalogue
+from rummy500_engine.meld_catalogue import MeldCatalogue
+from rummy500_engine.melds import LANE, SHORTEST, Kind, Meld
 from rummy500_engine.suits import Followers, Ways, suits_of
 
 _HIGH_ACE: Final = 13

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rummy500_engine.cards import DISTINCT, JOKER, LANE_BITS, NATURALS, Card, Mask, cards_of, remove, suit_of, without
-from rummy500_engine.melds import Kind, Meld, MeldCatalogue
+from rummy500_engine.meld_catalogue import MeldCatalogue
+from rummy500_engine.melds import Kind, Meld
 from rummy500_engine.minimum import Reach, reach_of
 from rummy500_engine.pieces import pieces_of
 from rummy500_engine.plans import Plans, decides, reaches_minimum

@@ -26,7 +26,6 @@ from rummy500_engine.actions import (
     VariantAction,
     lay_off,
 )
-from rummy500_engine.calls import canonical_call
 from rummy500_engine.cards import (
     DISTINCT,
     JOKER,
@@ -42,27 +41,16 @@ from rummy500_engine.cards import (
     holds,
     less,
 )
+from rummy500_engine.endings import below_minimum, dead_end_on_copy, discard_refusal
 from rummy500_engine.first_melds import FirstMelds
-from rummy500_engine.melds import Meld, Shape
+from rummy500_engine.melds import Shape
 from rummy500_engine.plans import Plans
+from rummy500_engine.readings import canonical, lay_off_readings, one_reading
 from rummy500_engine.refusals import Refusal, Refused
-from rummy500_engine.restrictions import (
-    Fit,
-    Move,
-    below_minimum,
-    can_take,
-    dead_end_on_copy,
-    discard_refusal,
-    duty_of,
-    lay_off_refusal,
-    meld_refusal,
-    plans_for,
-    sure_size,
-    usable_takes,
-)
-from rummy500_engine.rules import Rules
+from rummy500_engine.restrictions import lay_off_refusal, meld_refusal, plans_for, sure_size
+from rummy500_engine.takes import can_take, duty_of, usable_takes
 from rummy500_engine.terms import GoingOut, Phase
-from rummy500_engine.turn import can_lay_off_on
+from rummy500_engine.turn import Fit, Move, can_lay_off_on
 
 if TYPE_CHECKING:
     from rummy500_engine.round import Round
@@ -361,16 +349,6 @@ def _verify_take(round: Round, seat: int, take: Take) -> int:
     return index
 
 
-def one_reading(rules: Rules, meld: LayMeld) -> Shape:
-    shapes = rules.catalogue.readings(meld)
-    if not shapes:
-        raise Refused(Refusal.NOT_A_MELD, f"{cards_text(meld.cards)} is neither a set nor a run of this table")
-    if len(shapes) > 1:
-        readings = "; ".join(cards_text(shape.faces) for shape in shapes[:4])
-        raise Refused(Refusal.AMBIGUOUS, f"{cards_text(meld.cards)} can be read as {readings}: say which")
-    return shapes[0]
-
-
 def _verify_meld(round: Round, seat: int, meld: LayMeld) -> Shape:
     if not holds(round.hands[seat], meld.cards):
         raise _not_in_hand(meld.cards)
@@ -404,47 +382,8 @@ def _verify_lay_off(round: Round, seat: int, action: LayOff) -> Fit:
     return fit
 
 
-def lay_off_readings(meld: Meld, action: LayOff) -> list[Fit]:
-    """The faces and ends that a lay-off on this meld can mean."""
-    if action.card != JOKER:
-        ends = meld.ends_taking(action.card)
-        return [Fit(action.card, end) for end in ends if action.end is None or action.end is end]
-    faces = [action.stands_for] if action.stands_for is not None else cards_of(meld.fits)
-    readings = [Fit(face, end) for face in faces for end in meld.ends_taking(face)]
-    if action.end is None:
-        return readings
-    return [fit for fit in readings if fit.end is action.end]
-
-
 def _verify_variant_action(round: Round, seat: int, action: VariantAction) -> None:
     if not holds(round.hands[seat], action.cards):
         raise _not_in_hand(action.cards)
     if action not in _variant_actions(round, seat):
         raise Refused(Refusal.DOES_NOT_FIT, f"{action.verb} is not possible so now")
-
-
-# --- equal actions
-
-
-def canonical(round: Round, action: Action) -> Action:
-    """The form in which the action is listed. An action without one legal meaning is returned as it is."""
-    match action:
-        case Take(card, place) if place:
-            pile = round.pile
-            highest = len(pile) - pile[::-1].index(card) if card in pile else 0
-            return TAKES[card] if place == highest else action
-        case LayMeld():
-            shapes = round.rules.catalogue.readings(action)
-            return round.rules.catalogue.listed(shapes[0]) if len(shapes) == 1 else action
-        case LayOff(card, number) if 1 <= number <= len(round.melds):
-            meld = round.melds[number - 1]
-            readings = lay_off_readings(meld, action)
-            if len(readings) != 1:
-                return action
-            face, end = readings[0]
-            two_ends = len(meld.ends_taking(face)) > 1
-            return LayOff(card, number, end if two_ends else None, face if card == JOKER else None)
-        case Call():
-            return canonical_call(round, action)
-        case _:
-            return action

@@ -10,9 +10,9 @@ from rummy500_engine.actions import PASS, LayOff
 from rummy500_engine.cards import Card, UnreadableCard, add, cards_of, hand_of, rank_of, read_cards
 from rummy500_engine.events import Event
 from rummy500_engine.game import Game
-from rummy500_engine.legal import lay_off_readings
 from rummy500_engine.melds import Kind, Meld, Placed, Shape
 from rummy500_engine.notation import read_action, read_as_meld
+from rummy500_engine.readings import lay_off_readings
 from rummy500_engine.refusals import Refused
 from rummy500_engine.round import Round
 from rummy500_engine.rules import Rules

@@ -36,11 +36,13 @@ from rummy500_engine.events import (
     took_from_pile,
 )
 from rummy500_engine.melds import Meld, Placed, Shape
+from rummy500_engine.readings import one_reading
 from rummy500_engine.refusals import Refused
-from rummy500_engine.restrictions import Fit, Move, duty_of, has_usable_take
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import shuffle
+from rummy500_engine.takes import duty_of, has_usable_take
 from rummy500_engine.terms import Phase, Poll, StockRule, VariantError
+from rummy500_engine.turn import Fit, Move
 
 # Bound once: looking up an enum member on its class costs as much as a call.
 _DRAW: Final = Phase.DRAW
@@ -438,7 +440,7 @@ class Round:
                     self.must_use = add(self.must_use, card)
                 events.append(event)
             case Melded(seat, _, cards, faces, end):
-                shape = legal.one_reading(self.rules, LayMeld(cards, faces, end))
+                shape = one_reading(self.rules, LayMeld(cards, faces, end))
                 self._meld(seat, shape, end, events)
             case LaidOff(seat, number, card, face, end):
                 assert 1 <= number <= len(self.melds)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rummy500_engine.cards import ACE, FACES, JOKER, LANE_BITS, Card, card_text
-from rummy500_engine.melds import MeldCatalogue
+from rummy500_engine.meld_catalogue import MeldCatalogue
 from rummy500_engine.plugins import Plugin, PluginSet
 from rummy500_engine.terms import (
     AceEnds,

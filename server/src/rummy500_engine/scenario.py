@@ -10,9 +10,9 @@ from rummy500_engine.actions import Action
 from rummy500_engine.cards import cards_of, cards_text, hand_of, read_cards
 from rummy500_engine.events import Event, RoundScored
 from rummy500_engine.game import Game
-from rummy500_engine.legal import canonical
 from rummy500_engine.notation import read_action, write_action, write_meld
 from rummy500_engine.position import PositionError, meld_placements, melds_of, players_of, set_up
+from rummy500_engine.readings import canonical
 from rummy500_engine.refusals import Refused
 from rummy500_engine.round import Round
 from rummy500_engine.rules import Rules

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rummy500_engine.actions import End
 from rummy500_engine.cards import JOKER, Card, Mask
-from rummy500_engine.melds import Meld
+from rummy500_engine.melds import Meld, Shape
 from rummy500_engine.rules import Rules
+
+
+class Fit(NamedTuple):
+    """One reading of a lay-off: the face that the card stands for and the end of the run, None for a set."""
+
+    face: Card
+    end: End | None
+
+
+Move = int | Shape | Fit | None
+"""What an action means here: a Take's index in the pile, a LayMeld's shape, a LayOff's fit."""
 
 
 class TurnState(NamedTuple):

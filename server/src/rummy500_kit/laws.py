@@ -14,9 +14,10 @@ from rummy500_engine.actions import Action, Call, VariantAction
 from rummy500_engine.cards import ACE, cards_of, cards_text, rank_of, suit_of
 from rummy500_engine.events import Discarded, Event, PollClosed, PollOpened, RoundEnd, RoundScored
 from rummy500_engine.game import Game
-from rummy500_engine.legal import canonical, refusal
+from rummy500_engine.legal import refusal
 from rummy500_engine.melds import Kind, Meld
 from rummy500_engine.notation import read_action, write_action
+from rummy500_engine.readings import canonical
 from rummy500_engine.refusals import Refused
 from rummy500_engine.round import ROUND_FIELDS, Round
 from rummy500_engine.rules import Rules
