@@ -273,6 +273,22 @@ async def test_after_a_restart_of_the_server_open_games_are_played_from_their_st
         await assert_same(world, match, unbroken)
 
 
+async def test_after_a_restart_a_runner_that_comes_before_the_tables_are_back_is_not_forgotten(
+    world: World, unbroken: Unbroken
+) -> None:
+    answer, silent = held_back(60)
+    async with stream_bot(world.channel, "plain", answer) as bot:
+        name = await world.create(plan(connected("plain", "plain"), builtin("random"), **PLAN), bot)
+        with attending(world.matches, name) as runner:
+            await asyncio.wait_for(silent.wait(), 20)
+            bot.hang_up()
+            async with stream_bot(world.channel, "plain"):
+                world.app.matches.named(name).begin()  # what a server that starts does when its tables are back
+                match = await runner.until(State.MATCH_STATE_FINISHED)
+    assert match.games_again > 0
+    await assert_same(world, match, unbroken)
+
+
 @pytest.mark.parametrize(
     ("wanted", "run", "metadata", "told"),
     [

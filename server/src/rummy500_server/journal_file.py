@@ -137,7 +137,7 @@ def _verify_whole(path: Path) -> None:
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None)
     with contextlib.closing(connection):
         try:
-            connection.execute("BEGIN")
+            connection.execute("SELECT count(*) FROM sqlite_master")  # the first look, which finds what is unfinished
         except sqlite3.OperationalError as error:
             if _code(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 return  # somebody died while making it; only a writer can roll that back

@@ -99,7 +99,10 @@ class Match:
             self._break_off("the server was started anew")
             if self.document.state is MatchState.RUNNING:
                 self.document.state = MatchState.WAITING
-            self._attendance.await_runner()
+            if self.is_attended:  # its runner came while tables were still brought back
+                self._wait_for_bots()
+            else:
+                self._attendance.await_runner()
         elif self.document.state is MatchState.RUNNING:
             self._pump()
         else:
@@ -230,16 +233,20 @@ class Match:
                     self._break_off("its runner began anew")
                     self._roster.begin_anew()
                 document.run, document.is_held, document.state = run, False, MatchState.WAITING
-            if not document.is_held and document.state in (MatchState.PAUSED, MatchState.WAITING):
-                document.state, document.sentence = MatchState.WAITING, ""
-                self._roster.wait_for_all(self._arrived)
-                self._keep(self)
+            self._wait_for_bots()
             self._look_again(0.0)
             self._changed()
             try:
                 yield
             finally:
                 self._changed()
+
+    def _wait_for_bots(self) -> None:
+        document = self.document
+        if not document.is_held and document.state in (MatchState.PAUSED, MatchState.WAITING):
+            document.state, document.sentence = MatchState.WAITING, ""
+            self._roster.wait_for_all(self._arrived)
+            self._keep(self)
 
     @property
     def is_attended(self) -> bool:
