@@ -130,6 +130,16 @@ def test_a_dry_run_tries_the_bots_out(state: Path) -> None:
     assert "in the trial: bot nothere does not start: ./nothere: No such file or directory" in failed.stdout
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+@pytest.mark.parametrize("wrong", [("--preset", "pagatt"), ("--variant", "two-deckss"), ("--option", "target=lots")])
+def test_what_could_not_be_begun_is_a_mistake_of_the_command(
+    wrong: tuple[str, ...], more: tuple[str, ...], state: Path
+) -> None:
+    ended = rummy500("match", "run", "--bot", "builtin:easy", "--bot", "builtin:easy", *wrong, *more, state=state)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.count("\n") == 1
+
+
 def test_a_match_is_watched_and_cancelled_by_name(server: str, state: Path) -> None:
     bots = ("--bot", "builtin:easy", "--bot", "builtin:random", "--deals", "1", "--server", server)
     name = json.loads(rummy500("match", "run", "--json", *bots, state=state).stdout)["name"]

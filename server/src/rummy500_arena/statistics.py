@@ -213,7 +213,7 @@ class MatchStatistics:
         """Points a round that its seats held more than a seat does on average. Where seatings do not share their packs,
         nothing is known of it."""
         fate = self.tallies[bot].fate
-        return fate.mean - self.mean if fate.weights and self._plan.is_paired else 0.0
+        return round(fate.mean - self.mean, 9) + 0.0 if fate.weights and self._plan.is_paired else 0.0
 
     def adjusted(self, bot: int) -> Interval:
         """Points a round less luck."""

@@ -67,6 +67,16 @@ class ServerRefused(ClientError):
         """Whether no server answered, so that trying again later makes sense."""
         return self.code in LOST and not self.reason
 
+    def before_the_beginning(self) -> ServerRefused:
+        """The same, where nothing was begun."""
+        return self if self.is_lost else NotBegun(self.code, self.sentence, self.details)
+
+
+class NotBegun(ServerRefused):
+    """What the command asks for has a mistake in it, which the server found before anything was begun."""
+
+    exit_code = 2
+
 
 class ServerUnreachable(ServerRefused):
     """Nobody answers at the address."""

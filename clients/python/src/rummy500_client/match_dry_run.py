@@ -21,6 +21,7 @@ from rummy500.v1.match_pb2 import (
 from rummy500.v1.match_service_pb2 import PlanMatchRequest, PlanMatchResponse
 from rummy500_client.clock_options import clock_text
 from rummy500_client.connection import Connection
+from rummy500_client.errors import ServerRefused
 from rummy500_client.match_bots import BotSpec, match_bot
 from rummy500_client.match_folder import MatchFolder, RunnerState
 from rummy500_client.match_run import MatchRunner
@@ -33,11 +34,14 @@ GAMES_A_TABLE = 50
 
 
 def ask_plan(connection: Connection, specs: Sequence[BotSpec], plan: MatchPlan) -> PlanMatchResponse:
-    """What the server makes of the plan with these bots. Raises ServerRefused."""
+    """What the server makes of the plan with these bots. Raises NotBegun, or ServerUnreachable."""
     asked = MatchPlan()
     asked.CopyFrom(plan)
     asked.bots.extend(map(match_bot, specs))
-    return connection.ask(connection.matches.PlanMatch, PlanMatchRequest(plan=asked))
+    try:
+        return connection.ask(connection.matches.PlanMatch, PlanMatchRequest(plan=asked))
+    except ServerRefused as refused:
+        raise refused.before_the_beginning() from None
 
 
 def schedule_text(plan: MatchPlan) -> str:

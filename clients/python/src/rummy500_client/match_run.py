@@ -60,6 +60,14 @@ class Interrupted:
     """Somebody wants it to stop: Ctrl-C."""
 
 
+def resumable(refused: ServerRefused) -> ServerRefused:
+    """The same; of a connection that was lost it says that the match is not."""
+    if not refused.is_lost:
+        return refused
+    sentence = f"{refused.sentence}; the same command goes on with the match"
+    return ServerUnreachable(refused.code, sentence, refused.details)
+
+
 class MatchRunner:
     """Runs one match over `connection`, which `folder` remembers. Use it in a `with`: whatever it started is stopped at
     its end. A match that is not over then waits until it is run again."""
@@ -98,15 +106,21 @@ class MatchRunner:
         """Plays the plan, whose bots are filled in here, until it is over or paused. Raises ClientError."""
         self._state = state
         if not state.match:
-            if not state.connections:
-                state.connections = self._names(self._planned(plan))
-                state.tokens = {name: new_secret() for own in state.connections for name in own.values()}
-            self._folder.keep(state)
-            made = self._create(plan, state)
-            state.match, state.commitment = made.name, made.commitment.hex()
-            self._folder.keep(state)
+            try:
+                self._begin(plan, state)
+            except ServerRefused as refused:
+                raise refused.before_the_beginning() from None
         with self._interrupts():
             return self._follow(state)
+
+    def _begin(self, plan: MatchPlan, state: RunnerState) -> None:
+        if not state.connections:
+            state.connections = self._names(self._planned(plan))
+            state.tokens = {name: new_secret() for own in state.connections for name in own.values()}
+        self._folder.keep(state)
+        made = self._create(plan, state)
+        state.match, state.commitment = made.name, made.commitment.hex()
+        self._folder.keep(state)
 
     def _planned(self, plan: MatchPlan) -> PlanMatchResponse:
         """What the plan comes to, with the bots of this match. Raises ClientError."""
@@ -192,10 +206,7 @@ class MatchRunner:
                 return ClientError(f"{refused.sentence} on this server any more: --fresh begins it anew")
             case "STREAM_REPLACED":
                 return ClientError("the same match is run by another command now")
-        if refused.is_lost:
-            sentence = f"{refused.sentence}; the same command goes on with the match"
-            return ServerUnreachable(refused.code, sentence, refused.details)
-        return refused
+        return resumable(refused)
 
     # --- Ctrl-C
 

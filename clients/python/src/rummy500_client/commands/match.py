@@ -21,7 +21,7 @@ from rummy500.v1.match_pb2 import (
 from rummy500.v1.match_service_pb2 import CancelMatchRequest, GetMatchRequest, GetRecordRequest, ListMatchesRequest
 from rummy500_client.clock_options import add_clock, read_clock
 from rummy500_client.commands import match_files
-from rummy500_client.errors import ClientError
+from rummy500_client.errors import ClientError, ServerRefused
 from rummy500_client.fair import match_problem
 from rummy500_client.json_text import print_json
 from rummy500_client.match_bots import BotSpec, read_bots
@@ -30,7 +30,7 @@ from rummy500_client.match_file import MatchKeys
 from rummy500_client.match_folder import MatchFolder, RunnerState, usual_name, wanted_of
 from rummy500_client.match_outputs import RESULTS, FilingView, write_report
 from rummy500_client.match_report import report_lines, state_text
-from rummy500_client.match_run import MatchRunner, fetch_records, is_complete, is_going_on
+from rummy500_client.match_run import MatchRunner, fetch_records, is_complete, is_going_on, resumable
 from rummy500_client.match_view import open_view
 from rummy500_client.match_watch import follow
 from rummy500_client.options import (
@@ -202,7 +202,10 @@ def _run(
             view.tell(f"paused: {match.sentence}; the same command goes on with it")
             return INTERRUPTED if runner.is_interrupted else 1
         if match.games_finished:
-            fetch_records(connection, GetRecordRequest(match=match.name), folder.records)
+            try:
+                fetch_records(connection, GetRecordRequest(match=match.name), folder.records)
+            except ServerRefused as refused:
+                raise resumable(refused) from None
     problem = ""
     folder.finish(state, match)
     if own_database:
