@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.bots.yardstick import EquityBot, equity, lead
+from tests.bots.strength import YARDSTICK, Table, leads
+from tests.bots.yardstick import EquityBot, equity
 
 from rummy500_arena.play import play_game
 from rummy500_bots import Bot, built_in
@@ -36,7 +37,16 @@ def test_it_plays_rounds_to_their_end(preset: str, players: int) -> None:
     assert play_game(Game(rules, single_round=True), bots, seed=seed_for(b"yard", preset)).rounds_played == 1
 
 
-def test_it_is_no_beginner_and_normal_is_ahead_of_it() -> None:
-    rules = CATALOG.rules(players=2)
+def mean_lead(bot: str, other: str, players: int = 2) -> float:
+    found = leads(Table("classic", players), bot, other, seed=1, deals=6, processes=1)
+    return sum(each.points for each in found) / len(found)
 
-    assert lead(rules, "easy", 6)[0] < 0 < lead(rules, "normal", 6)[0]
+
+def test_it_is_no_beginner_and_normal_is_ahead_of_it() -> None:
+    assert mean_lead("easy", YARDSTICK) < 0 < mean_lead("normal", YARDSTICK)
+
+
+@pytest.mark.parametrize("players", [2, 3, 5])
+def test_nobody_is_ahead_of_copies_of_itself(players: int) -> None:
+    found = leads(Table("classic", players), "normal", "normal", seed=2, deals=3, processes=1)
+    assert [each.points for each in found] == pytest.approx([0.0] * 3)

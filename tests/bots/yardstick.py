@@ -8,26 +8,20 @@ Carlo). `python -m tests.bots.yardstick PRESET DEALS BOT` measures a bot against
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from random import Random
 
-from rummy500_arena.play import play_game
-from rummy500_arena.ratio import interval
-from rummy500_bots import Bot, Decision, built_in
+from rummy500_bots import Decision
 from rummy500_bots.covers import covers_of
 from rummy500_bots.guesses import plain_guess
 from rummy500_bots.knowledge import Knowledge, knowledge_of
 from rummy500_bots.meld_phase import best_meld_phase
 from rummy500_bots.policy import taken_cards
 from rummy500_bots.trios import trios_of
-from rummy500_catalog import Catalog
 from rummy500_engine.actions import Action, Call, Discard, LayMeld, LayOff, Take
 from rummy500_engine.cards import DISTINCT, NATURALS, Mask, add, cards_of, less, remove
-from rummy500_engine.game import Game
 from rummy500_engine.guess import guessed_round
 from rummy500_engine.rules import Rules
-from rummy500_engine.shuffle import seed_for
 from rummy500_engine.terms import Phase
 
 TRIALS = 12
@@ -93,24 +87,3 @@ def equity(rules: Rules, hand: Mask, unseen: Mask) -> float:
         chance = min(1.0, DRAWS_AHEAD * outs.bit_count() / max(1, unseen.bit_count()))
         total += rules.placed_points[card] * chance - rules.held_points[card] * (1 - chance)
     return total
-
-
-def lead(rules: Rules, spec: str, deals: int) -> tuple[float, float, float]:
-    """Points a round by which the bot is ahead of the yardstick at a table of two, with the ends of the interval."""
-    leads = []
-    for deal in range(deals):
-        total = 0
-        for seat in range(2):
-            bots: list[Bot] = [EquityBot(deal), EquityBot(deal + 1)]
-            bots[seat] = built_in(spec, seed=deal)
-            totals = play_game(Game(rules, single_round=True), bots, seed=seed_for(b"yardstick", deal)).totals
-            total += totals[seat] - totals[1 - seat]
-        leads.append(total / 2)
-    found = interval(leads)
-    return found.mean, found.low, found.high
-
-
-if __name__ == "__main__":
-    preset, deals, bot = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-    mean, low, high = lead(Catalog().rules(preset, players=2), bot, deals)
-    print(f"{preset}, {deals} deals: {bot} is {mean:+.1f} points a round ahead ({low:.1f} to {high:.1f})")
