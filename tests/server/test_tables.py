@@ -67,6 +67,21 @@ async def test_a_wrong_field_is_named(client: Client, fields: dict[str, Any], fi
     assert said.fields == [field]
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[" * 30_000, "at most 32"),
+        ('{"a":' * 33 + "1" + "}" * 33, "at most 32"),
+        ('{"a":' * 32 + "x" + "}" * 32, "this is no JSON"),
+        ('["' + '\\"[' * 40, "this is no JSON"),
+    ],
+)
+async def test_a_position_that_no_parser_should_go_into_is_refused(client: Client, text: str, sentence: str) -> None:
+    with refused("BAD_REQUEST") as said:
+        await client.tables.CreateTable(pb.CreateTableRequest(position_json=text), metadata=bearer(OWNER))
+    assert sentence in said.sentence
+
+
 async def test_a_table_that_the_pack_cannot_serve_is_refused(client: Client) -> None:
     with refused("RULES_REFUSED") as said:
         await client.create(8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,6 +26,8 @@ from rummy500_server.table import Seat, TableState
 from rummy500_server.translate.events import result_into
 
 LONGEST_POSITION = 32 << 10
+DEEPEST_POSITION = 32
+_MARKS = re.compile(r'\\.|["\[\]{}]', re.DOTALL)
 
 _KIND = {
     None: table_pb2.SEAT_KIND_UNSPECIFIED,
@@ -126,10 +129,12 @@ def _read_position(text: str) -> Mapping[str, Any] | None:
         return None
     if len(text.encode()) > LONGEST_POSITION:
         raise bad_request("position_json", f"at most {LONGEST_POSITION} bytes")
+    if _is_nested_deeper(text, DEEPEST_POSITION):
+        raise bad_request("position_json", f"lists and objects within each other: at most {DEEPEST_POSITION}")
     try:
         position = json.loads(text, parse_constant=_no_constant)
         json.dumps(position, ensure_ascii=False).encode()  # halves of surrogate pairs are no text
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise bad_request("position_json", f"this is no JSON: {error}") from error
     if not isinstance(position, dict):
         raise bad_request("position_json", "an object is wanted: one scenario")
@@ -137,6 +142,20 @@ def _read_position(text: str) -> Mapping[str, Any] | None:
         for at, name in enumerate(position["players"]):
             read_name(str(name), f"position_json.players[{at}]")
     return position
+
+
+def _is_nested_deeper(text: str, most: int) -> bool:
+    """Whether the JSON text has lists and objects within each other more than so many times: a parser that goes so deep
+    has no room left for what runs beside it, as when the collector ends a stream that nobody reads."""
+    depth, is_in_string = 0, False
+    for mark in _MARKS.findall(text):
+        if mark == '"':
+            is_in_string = not is_in_string
+        elif not is_in_string and len(mark) == 1:
+            depth += 1 if mark in "[{" else -1
+            if depth > most:
+                return True
+    return False
 
 
 def _no_constant(name: str) -> float:
