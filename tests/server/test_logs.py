@@ -13,6 +13,7 @@ from rummy500_server.logs import SECRET, without_secrets
 
 PROGRAM = """
 import logging, structlog
+from grpc._cython.cygrpc import ExecuteBatchError
 from rummy500_server.logs import configure_logs
 configure_logs({form!r}, "info")
 log = structlog.stdlib.get_logger("rummy500")
@@ -20,6 +21,10 @@ structlog.contextvars.bind_contextvars(table="t1", seat=0)
 log.info("action.refused", reason="NOT_A_MELD", hand="AS KD")
 log.debug("never.shown")
 logging.getLogger("grpc").warning("from another library")
+try:
+    raise ExecuteBatchError("a caller was gone before its answer was sent")
+except ExecuteBatchError:
+    logging.getLogger("grpc._cython.cygrpc").exception("raised in core by servicer method")
 try:
     1 / 0
 except ZeroDivisionError as error:

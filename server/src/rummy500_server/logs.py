@@ -43,7 +43,13 @@ def configure_logs(log_format: str, log_level: str) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
         )
     )
+    handler.addFilter(_is_ours_to_tell)
     logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)
+
+
+def _is_ours_to_tell(record: logging.LogRecord) -> bool:
+    """gRPC tells as an error of ours when a caller was gone before its answer could be sent."""
+    return record.exc_info is None or record.exc_info[0] is None or record.exc_info[0].__name__ != "ExecuteBatchError"
 
 
 def without_secrets(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
