@@ -2,7 +2,7 @@
 
 Meanwhile two bots play game after game on it. It holds when no answer is UNKNOWN or INTERNAL, every refusal says why,
 the bots' games end as they should and are answered in time, nothing is logged as a mistake of the server's, and its
-memory stays as it was after the first tenth.
+memory stays as it was after the first half, to a tenth.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from tests.torture.fuzz_calls import BadBot, BadCaller, Tally
 from tests.torture.grounds import BOTS, Grounds
 
 CALLERS, PEERS = 24, 2
-WARM_UP = 0.1
-"""The share of the inputs after which memory is measured first."""
-MOST_GROWTH = 0.25
-MOST_GROWTH_KIB = 32 << 10
+WARM_UP = 0.5
+"""The share of the inputs after which memory is measured first: caches, each of which has a bound, fill until then."""
+MOST_GROWTH = 0.1
+MOST_GROWTH_KIB = 16 << 10
 LONGEST_WAIT_MS = 10_000
 """The bystanders' clock: what it takes longer, they would have lost their turn by."""
 BETWEEN_LOOKS = 1.0
