@@ -94,7 +94,7 @@ NOBODY = "127.0.0.1:1"
             "no Rummy 500 server answers",
         ),
         (("match", "run", "--bot", "builtin:easy"), 2, "two bots"),
-        (("match", "run", "--bot", "builtin:easy", "--bot", "builtin:nope"), 1, "nope"),
+        (("match", "run", "--bot", "builtin:easy", "--bot", "builtin:nope"), 2, "nope"),
         (
             ("match", "run", "--bot", "builtin:easy", "--bot", "connected:me", "--records", "/dev/null/x"),
             2,
