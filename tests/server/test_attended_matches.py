@@ -133,6 +133,17 @@ async def unbroken() -> Unbroken:
         return match, without_times(await records(matches, match=match.name))
 
 
+@contextlib.asynccontextmanager
+async def held_match(world: World) -> AsyncIterator[tuple[str, StreamBot, Runner]]:
+    """A match that stands still in the middle of its games, its bot that keeps silent, and its runner."""
+    answer, silent = held_back(60)
+    async with stream_bot(world.channel, "plain", answer) as bot:
+        name = await world.create(plan(connected("plain", "plain"), builtin("random"), **PLAN), bot)
+        with attending(world.matches, name) as runner:
+            await asyncio.wait_for(silent.wait(), 20)
+            yield name, bot, runner
+
+
 async def assert_same(world: World, match: match_pb2.Match, unbroken: Unbroken) -> None:
     """Results and records are those of the match that nothing disturbed."""
     expected, lines = unbroken
@@ -195,17 +206,13 @@ async def test_a_lost_connection_of_its_runner_costs_nothing(world: World, unbro
 
 
 async def test_a_new_run_has_new_bots_that_play_open_games_from_their_start(world: World, unbroken: Unbroken) -> None:
-    answer, silent = held_back(60)
-    async with stream_bot(world.channel, "plain", answer) as old:
-        name = await world.create(plan(connected("plain", "plain"), builtin("random"), **PLAN), old)
-        with attending(world.matches, name) as before:
-            await asyncio.wait_for(silent.wait(), 20)
-            with attending(world.matches, name, ANOTHER_RUN) as runner:
-                assert reason(await before.ended()) == "STREAM_REPLACED"
-                assert reason(await old.ended()) == "STREAM_REPLACED"
-                await runner.until(State.MATCH_STATE_WAITING)
-                async with stream_bot(world.channel, "plain") as bot:
-                    match = await runner.until(State.MATCH_STATE_FINISHED)
+    async with held_match(world) as (name, old, before):
+        with attending(world.matches, name, ANOTHER_RUN) as runner:
+            assert reason(await before.ended()) == "STREAM_REPLACED"
+            assert reason(await old.ended()) == "STREAM_REPLACED"
+            await runner.until(State.MATCH_STATE_WAITING)
+            async with stream_bot(world.channel, "plain") as bot:
+                match = await runner.until(State.MATCH_STATE_FINISHED)
     assert match.games_again > 0
     assert not set(old.over) & set(bot.over)
     await assert_same(world, match, unbroken)
@@ -214,17 +221,13 @@ async def test_a_new_run_has_new_bots_that_play_open_games_from_their_start(worl
 async def test_a_paused_match_lets_its_open_games_end_and_goes_on_in_another_run(
     world: World, unbroken: Unbroken
 ) -> None:
-    answer, silent = held_back(60)
-    async with stream_bot(world.channel, "plain", answer) as bot:
-        name = await world.create(plan(connected("plain", "plain"), builtin("random"), **PLAN), bot)
-        with attending(world.matches, name) as runner:
-            await asyncio.wait_for(silent.wait(), 20)
-            await world.matches.PauseMatch(pb.PauseMatchRequest(match=name), metadata=OWNER)
-            paused = await runner.until(State.MATCH_STATE_PAUSED, open_games=2)
-            assert paused.sentence == "its owner paused it"
-            bot.hang_up()
-            async with stream_bot(world.channel, "plain"):
-                paused = await runner.until(State.MATCH_STATE_PAUSED, open_games=0)
+    async with held_match(world) as (name, bot, runner):
+        await world.matches.PauseMatch(pb.PauseMatchRequest(match=name), metadata=OWNER)
+        paused = await runner.until(State.MATCH_STATE_PAUSED, open_games=2)
+        assert paused.sentence == "its owner paused it"
+        bot.hang_up()
+        async with stream_bot(world.channel, "plain"):
+            paused = await runner.until(State.MATCH_STATE_PAUSED, open_games=0)
         assert paused.games_again == 0
     with attending(world.matches, name) as same:
         assert (await same.until(State.MATCH_STATE_PAUSED)).games_finished == paused.games_finished
@@ -276,15 +279,11 @@ async def test_after_a_restart_of_the_server_open_games_are_played_from_their_st
 async def test_after_a_restart_a_runner_that_comes_before_the_tables_are_back_is_not_forgotten(
     world: World, unbroken: Unbroken
 ) -> None:
-    answer, silent = held_back(60)
-    async with stream_bot(world.channel, "plain", answer) as bot:
-        name = await world.create(plan(connected("plain", "plain"), builtin("random"), **PLAN), bot)
-        with attending(world.matches, name) as runner:
-            await asyncio.wait_for(silent.wait(), 20)
-            bot.hang_up()
-            async with stream_bot(world.channel, "plain"):
-                world.app.matches.named(name).begin()  # what a server that starts does when its tables are back
-                match = await runner.until(State.MATCH_STATE_FINISHED)
+    async with held_match(world) as (name, bot, runner):
+        bot.hang_up()
+        async with stream_bot(world.channel, "plain"):
+            world.app.matches.named(name).begin()  # what a server that starts does when its tables are back
+            match = await runner.until(State.MATCH_STATE_FINISHED)
     assert match.games_again > 0
     await assert_same(world, match, unbroken)
 
