@@ -40,24 +40,24 @@ class LoopTimer:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._held_up = 0.0
-        self._set_beat(self._loop.time())
+        self._set_beat(time.monotonic())
 
     def time(self) -> float:
-        now = self._loop.time()
+        now = time.monotonic()  # the loop's own time may stand still during a turn
         return (now if now < self._beat_at else self._beat_at) - self._held_up
 
     def call_at(self, when: float, callback: Callable[[], None], /) -> Handle:
-        return self._loop.call_at(when + self._held_up, callback, context=Context())
+        return self._loop.call_later(when + self._held_up - time.monotonic(), callback, context=Context())
 
     def stop(self) -> None:
         self._heart.cancel()
 
     def _set_beat(self, now: float) -> None:
         self._beat_at = now + BEAT
-        self._heart = self._loop.call_at(self._beat_at, self._beat, context=Context())
+        self._heart = self._loop.call_later(BEAT, self._beat, context=Context())
 
     def _beat(self) -> None:
-        now = self._loop.time()
+        now = time.monotonic()
         self._held_up += max(0.0, now - self._beat_at)
         self._set_beat(now)
 

@@ -37,6 +37,11 @@ from rummy500_server.tokens import BadTokenFile
 from rummy500_server.tracing import Tracing, tracing_from
 from rummy500_server.watchdog import Watchdog
 
+try:
+    from uvloop import new_event_loop
+except ImportError:  # it does not exist for every system and every Python
+    from asyncio import new_event_loop  # type: ignore[assignment]
+
 SWITCH_INTERVAL = 0.0005
 """Seconds after which the loop lets the journal's thread have the interpreter; the default of 0.005 would delay every
 commit under load."""
@@ -73,7 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
     sys.setswitchinterval(SWITCH_INTERVAL)
     keep_small()
     try:
-        asyncio.run(_serve(settings, tracing, ready_file=arguments.ready_file, with_stdin=arguments.exit_with_stdin))
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            ready_file, with_stdin = arguments.ready_file, arguments.exit_with_stdin
+            runner.run(_serve(settings, tracing, ready_file=ready_file, with_stdin=with_stdin))
     except (JournalUnusable, JournalError, CannotListen, BadTokenFile, OSError) as error:
         return refuse(error)
     return 0
