@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextvars import Context
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rummy500_server.player import Player
 from rummy500_server.translate.views import ClockFace
@@ -62,6 +62,17 @@ class LoopTimer:
         self._set_beat(now)
 
 
+class Moment(NamedTuple):
+    """`at` in the timer's seconds, and the same in milliseconds since 1970 UTC."""
+
+    at: float
+    unix_ms: int
+
+
+def moment(timer: Timer) -> Moment:
+    return Moment(timer.time(), round(time.time() * 1000))
+
+
 class TurnClock:
     """Rings when a deadline may be over. It is set once and looks again when it rings, so that a decision costs nothing
     but noting its deadline."""
@@ -76,6 +87,9 @@ class TurnClock:
 
     def now(self) -> float:
         return self._timer.time()
+
+    def moment(self) -> Moment:
+        return moment(self._timer)
 
     def begin(self, player: Player, sequence: int, *, more_ms: int = 0, deadline: float | None = None) -> None:
         """The decision about this sequence has been published; it has `more_ms` beyond the limit, or until a deadline
@@ -121,9 +135,10 @@ class TurnClock:
         """By how much the decision is late, at least 1."""
         return max(1, round((self._timer.time() - player.deadline) * 1000))
 
-    def face(self, player: Player, finished_turns: Sequence[int], banks: Sequence[int]) -> ClockFace:
-        left = max(0, round((player.deadline - self._timer.time()) * 1000))
-        return ClockFace(left, round(time.time() * 1000) + left, tuple(finished_turns), tuple(banks))
+    @staticmethod
+    def face(player: Player, now: Moment, *, finished_turns: tuple[int, ...], banks: Sequence[int]) -> ClockFace:
+        left = max(0, round((player.deadline - now.at) * 1000))
+        return ClockFace(left, now.unix_ms + left, finished_turns, tuple(banks))
 
     def _ring(self) -> None:
         self._rings = None
