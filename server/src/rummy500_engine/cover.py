@@ -1,10 +1,11 @@
 """Whether all cards owed can be used together: an exact cover, decided rank by rank.
 
-Nothing is tried out. Going from the low ace up, all that matters of the cards below a rank is which runs are open in
-each suit and how long they are, counted to three: a run of three may end or go on. Suits touch each other in sets only:
-once it is said how many cards of each suit go to the sets of each rank, every suit goes on by itself. So what is
-carried from rank to rank are boxes: for each suit, all ways in which it may stand. Where no set is possible a box stays
-one box; each way to make sets makes one more, and a box that lies within another is dropped.
+Going from the low ace up, all that matters of the cards below a rank is which runs are open in each suit and how long
+they are, counted to three: a run of three may end or go on. Suits touch each other in sets only: once it is said how
+many cards of each suit go to the sets of each rank, every suit goes on by itself. So what is carried from rank to rank
+are boxes: for each suit, all ways in which it may stand. Each way to make sets makes a box. An `Outlook` says how few
+jokers a suit needs to the end: the most promising box comes first, one that has not the jokers is left alone, and so is
+one that lies within another that led to nothing.
 
 Boxes are large because with a way to stand goes every one that can do no more (`suits`).
 
@@ -20,7 +21,7 @@ It applies at tables where only the duty of a take can forbid the end of a turn,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import product
 from typing import Final
@@ -28,9 +29,10 @@ from typing import Final
 from rummy500_engine.cards import ACE, COPY_BITS, JOKER, LANE_BITS, Card, Mask, count, rank_of, suit_of
 from rummy500_engine.meld_catalogue import MeldCatalogue
 from rummy500_engine.melds import LANE, SHORTEST, Kind, Meld
-from rummy500_engine.suits import Followers, Ways, suits_of
+from rummy500_engine.suits import NEVER, PARTS, Followers, Outlook, Place, Ways, suits_of
 
-_HIGH_ACE: Final = 13
+HIGH_ACE: Final = 13
+"""The last position."""
 _REACH: Final = 5
 """A run has a card that is owed among its first five, or falls apart into runs of which one begins later."""
 
@@ -40,6 +42,11 @@ Counts = tuple[int, int, int, int]
 """A number of cards of each suit."""
 ToSets = tuple[int, int, int, int, int]
 """A number of cards of each suit that go to sets of one rank, and of jokers with them."""
+Shares = tuple[dict[int, int], dict[int, int], dict[int, int], dict[int, int]]
+"""For each suit, by the number of its cards that go to sets of one rank, at least the part that they take of the jokers
+there."""
+Room = tuple[tuple[int, ...], ...]
+"""For each set of the table of one rank, which suits fit, and how many cards it takes."""
 
 
 class Cover:
@@ -53,17 +60,29 @@ class Cover:
         self.joins = [[0] * 16 for _ in range(4)]
         self.goes_on = [[0] * 15 for _ in range(4)]
         self.sets: list[list[Meld]] = [[] for _ in range(13)]
+        self.runs: list[Meld] = []
         self.both_ends: list[tuple[int, int]] = []
         """The suit of each run of the table that an ace could join at either end, and how many aces it takes."""
         for meld in () if catalogue.corner else melds:
             self._note(meld)
         self.jokers = count(hand, JOKER)
-        self.suits = suits_of(max([max(counts) for counts in self.held]), self.jokers)
-        self.to_sets: list[tuple[ToSets, ...]] = [self._sets_of(position % 13) for position in range(_HIGH_ACE + 1)]
+        self.suits = suits_of(self.jokers)
+        self.to_sets: list[tuple[ToSets, ...]] = [_NO_SETS] * (HIGH_ACE + 1)
         """For each position the numbers of cards that may go to sets of its rank."""
-        self.followers = self._all_followers()
-        """For each position and suit how the suit goes on, by the number of its cards that go to sets."""
-        self.dead: list[list[Box]] = []
+        self.shares: list[Shares] = [_NO_SHARES] * (HIGH_ACE + 1)
+        for position in range(HIGH_ACE + 1):
+            self._weigh_sets(position)
+        end = Outlook(self.suits, [], [], None)
+        self.outlooks = [[end] * 4 for _ in range(HIGH_ACE + 2)]
+        """For each position and suit how the suit goes on from there to the end."""
+        for suit in range(4):
+            self._look_out(suit, HIGH_ACE, changed=0)
+        self.dead: list[list[Box]] = [[] for _ in range(HIGH_ACE + 2)]
+        """For each position boxes before it that lead to nothing."""
+        self.chosen: list[ToSets] = []
+        """What goes to sets at each position, once it is known that all is possible."""
+        self.end: Box = (0, 0, 0, 0, 0)
+        """How the suits stand then in the end."""
 
     def _note(self, meld: Meld) -> None:
         face = meld.placed[0].face
@@ -71,10 +90,11 @@ class Cover:
             if meld.fits:
                 self.sets[rank_of(face)].append(meld)
             return
+        self.runs.append(meld)
         suit = suit_of(face)
         last = meld.start + meld.length - 1
-        if meld.start < SHORTEST and last > _HIGH_ACE - SHORTEST:
-            self.both_ends.append((suit, 1 - (meld.start == 0) - (last == _HIGH_ACE)))
+        if meld.start < SHORTEST and last > HIGH_ACE - SHORTEST:
+            self.both_ends.append((suit, 1 - (meld.start == 0) - (last == HIGH_ACE)))
         if meld.low_face is not None:
             self.joins[suit][meld.start] += 1
         if meld.high_face is not None:
@@ -93,97 +113,99 @@ class Cover:
         suit, rank = suit_of(card), rank_of(card)
         self.held[suit][rank] += 1
         self.owed[suit][rank] += 1
-        if self.held[suit][rank] > self.suits.copies:
-            self.suits = suits_of(self.held[suit][rank], self.jokers)
-            self.followers = self._all_followers()
-        for position in (0, _HIGH_ACE) if rank == ACE else (rank,):
-            self.to_sets[position] = self._sets_of(rank)
-            self.followers[position] = [self._followers_at(position, each) for each in range(4)]
-            for near in range(max(0, position - _REACH + 1), position):
-                self.followers[near][suit] = self._followers_at(near, suit)
+        last = HIGH_ACE if rank == ACE else rank
+        before = self.shares[last]
+        for position in {rank, last}:
+            self._weigh_sets(position)
+        for each in range(4):
+            if each == suit:
+                self._look_out(each, last, changed=0 if rank == ACE else last - _REACH)
+            elif self.shares[last][each] != before[each]:
+                self._look_out(each, last, changed=last)
+        for position in range(last + 1):
+            self.dead[position].clear()
 
     def is_possible(self) -> bool:
         """Whether all that is owed can be melded or laid off, with other cards of the hand. Only where it applies."""
-        viable = self._viable()
-        begin = []
-        for suit in range(4):
-            aces, may_begin = self.held[suit][ACE], self._may_begin(suit, 0) if self.catalogue.low else 0
-            begin.append(self.suits.begin(aces, may_begin) & viable[0][suit])
-        if not all(begin):
-            return False
-        self.dead = [[] for _ in range(_HIGH_ACE + 1)]
-        return self._ends(1, (begin[0], begin[1], begin[2], begin[3], 0), viable)
+        begin = [self.suits.begin(self.held[suit][ACE], self.may_begin(suit, 0)) for suit in range(4)]
+        needed = sum([self.outlooks[1][suit].fewest_of(begin[suit]) for suit in range(4)])
+        self.chosen = [_NO_SETS[0]]
+        return needed <= self.jokers * PARTS and self._ends(1, (begin[0], begin[1], begin[2], begin[3], 0))
 
-    def _viable(self) -> list[Counts]:
-        """For each position the ways in which each suit may stand after it so that it could end, were it alone; with
-        jokers that is not asked."""
-        if self.jokers:
-            return [(-1, -1, -1, -1)] * (_HIGH_ACE + 1)
-        ended = self.suits.ended
-        box: Counts = (ended, ended, ended, ended)
-        viable = [box]
-        for clubs, diamonds, hearts, spades in self.followers[:0:-1]:
-            box = (_before(clubs, box[0]), _before(diamonds, box[1]), _before(hearts, box[2]), _before(spades, box[3]))
-            viable.append(box)
-        viable.reverse()
-        return viable
-
-    def _ends(self, position: int, box: Box, viable: list[Counts]) -> bool:
+    def _ends(self, position: int, box: Box) -> bool:
         """Whether the suits, standing so before this position, can go on to the end."""
-        if position > _HIGH_ACE:
-            return not self.jokers or self._has_jokers_for(box, self.suits.ended)
-        last, dead = viable[position], self.dead[position]
-        clubs, diamonds, hearts, spades = self.followers[position]
-        ways_of_clubs = [each.after(box[0]) & last[0] for each in clubs]
-        ways_of_diamonds = [each.after(box[1]) & last[1] for each in diamonds]
-        ways_of_hearts = [each.after(box[2]) & last[2] for each in hearts]
-        ways_of_spades = [each.after(box[3]) & last[3] for each in spades]
-        for cards in self.to_sets[position]:
-            after = (
-                ways_of_clubs[cards[0]],
-                ways_of_diamonds[cards[1]],
-                ways_of_hearts[cards[2]],
-                ways_of_spades[cards[3]],
-                box[4] + cards[4],
-            )
-            if after[0] and after[1] and after[2] and after[3] and not (dead and _lies_in(after, dead)):
-                if self.jokers and not self._has_jokers_for(after, -1):
-                    continue
-                if self._ends(position + 1, after, viable):
+        if position > HIGH_ACE:
+            self.end = box
+            return True
+        dead = self.dead[position + 1]
+        for after, cards in self._boxes_after(position, box):
+            if not (dead and _lies_in(after, dead)):
+                self.chosen.append(cards)
+                if self._ends(position + 1, after):
                     return True
+                self.chosen.pop()
                 dead.append(after)
         return False
 
-    def _has_jokers_for(self, box: Box, among: Ways) -> bool:
-        """Whether the jokers suffice for every suit to stand in one of these ways."""
-        needed = box[4]
-        for ways in box[:4]:
-            if not ways & among:
-                return False
-            needed += self.suits.fewest_jokers(ways & among)
-        return needed <= self.jokers
+    def _boxes_after(self, position: int, box: Box) -> list[tuple[Box, ToSets]]:
+        """The boxes after this position that may have jokers enough to go on, those that need fewest first. Ways that
+        leave too few jokers for the other suits are left out."""
+        outlooks = self.outlooks[position]
+        by_clubs, clubs = outlooks[0].ahead(box[0])
+        by_diamonds, diamonds = outlooks[1].ahead(box[1])
+        by_hearts, hearts = outlooks[2].ahead(box[2])
+        by_spades, spades = outlooks[3].ahead(box[3])
+        found: list[tuple[int, int, Box, ToSets]] = []
+        up_to = self.suits.up_to
+        for cards in self.to_sets[position]:
+            c, d, h, s, jokers = cards
+            in_sets = box[4] + jokers
+            left = (self.jokers - in_sets) * PARTS - by_clubs[c] - by_diamonds[d] - by_hearts[h] - by_spades[s]
+            if left >= 0:
+                after = (
+                    clubs[c] & up_to[(left + by_clubs[c]) // PARTS],
+                    diamonds[d] & up_to[(left + by_diamonds[d]) // PARTS],
+                    hearts[h] & up_to[(left + by_hearts[h]) // PARTS],
+                    spades[s] & up_to[(left + by_spades[s]) // PARTS],
+                    in_sets,
+                )
+                found.append((-left, len(found), after, cards))
+        found.sort()
+        return [(after, cards) for _, _, after, cards in found]
 
-    def _all_followers(self) -> list[list[list[Followers]]]:
-        return [[self._followers_at(position, suit) for suit in range(4)] for position in range(_HIGH_ACE + 1)]
+    def _look_out(self, suit: int, last: int, *, changed: int) -> None:
+        """Sees anew how the suit goes on from each position up to the last; from `changed` on its cards are others."""
+        beyond = self.outlooks[last + 1][suit]
+        for position in range(last, 0, -1):
+            if position >= changed:
+                shares = self.shares[position][suit]
+                by_sets = self._followers_at(position, suit, max(shares))
+                choices = [(share, by_sets[laid]) for laid, share in shares.items()]
+            else:
+                before = self.outlooks[position][suit]
+                by_sets, choices = before.by_sets, before.choices
+            beyond = self.outlooks[position][suit] = Outlook(self.suits, by_sets, choices, beyond)
 
-    def _followers_at(self, position: int, suit: int) -> list[Followers]:
-        at_ace = position == _HIGH_ACE
+    def _followers_at(self, position: int, suit: int, most: int) -> list[Followers]:
+        """How the suit goes on there, by the number of its cards, up to `most`, that are laid in sets."""
+        at_ace = position == HIGH_ACE
         held, owed = self.held[suit][position % 13], self.owed[suit][position % 13]
         joins, goes_on = self.joins[suit][position], self.goes_on[suit][position]
-        may_begin = self._may_begin(suit, position)
+        may_begin = self.may_begin(suit, position)
         in_runs = self.catalogue.high or not at_ace
+        followers = self.suits.followers
         return [
-            self.suits.followers(held - laid, owed - laid, at_ace, in_runs, joins, goes_on, may_begin)
-            for laid in range(max([cards[suit] for cards in self.to_sets[position]]) + 1)
+            followers(Place(held - laid, owed - laid, at_ace, in_runs, joins, goes_on, may_begin))
+            for laid in range(most + 1)
         ]
 
-    def _may_begin(self, suit: int, position: int) -> int:
+    def may_begin(self, suit: int, position: int) -> int:
         """How many runs that begin there may be of use: as many as cards owed are near, if they can grow."""
-        if position > _HIGH_ACE - 1:
+        if position > HIGH_ACE - 1 or (position == 0 and not self.catalogue.low):
             return 0
         owed, joins = self.owed[suit], self.joins[suit]
         near = sum(owed[position : position + _REACH])
-        if position + _REACH > _HIGH_ACE:
+        if position + _REACH > HIGH_ACE:
             near += owed[ACE]
         if not near or self.jokers:
             return near
@@ -191,18 +213,25 @@ class Cover:
         return min(near, joins[position + 1] + min(self._in_runs(suit, position + 1), following))
 
     def _in_runs(self, suit: int, position: int) -> int:
-        if position < _HIGH_ACE:
+        if position < HIGH_ACE:
             return self.held[suit][position]
-        return self.held[suit][ACE] if position == _HIGH_ACE and self.catalogue.high else 0
+        return self.held[suit][ACE] if position == HIGH_ACE and self.catalogue.high else 0
 
-    def _sets_of(self, rank: int) -> tuple[ToSets, ...]:
-        """How many cards of each suit may go to sets of this rank, new or on the table."""
-        held = _counts([held[rank] for held in self.held])
-        owed = _counts([owed[rank] for owed in self.owed])
-        if not any(owed):
-            return _NO_SETS
-        sets = self.catalogue.sets
-        room = tuple(
+    def _weigh_sets(self, position: int) -> None:
+        """Sees anew how many cards of each suit may go to sets of this rank, new or on the table."""
+        rank = position % 13
+        held, owed = self.counts(self.held, rank), self.counts(self.owed, rank)
+        if any(owed):
+            sets = self.catalogue.sets
+            self.to_sets[position], self.shares[position] = _set_counts(
+                held, owed, self.jokers, self.room(rank), sets.identical, sets.largest
+            )
+
+    def counts(self, by_suit: list[list[int]], rank: int) -> Counts:
+        return by_suit[0][rank], by_suit[1][rank], by_suit[2][rank], by_suit[3][rank]
+
+    def room(self, rank: int) -> Room:
+        return tuple(
             [
                 (
                     *[meld.fits >> rank + suit * LANE_BITS & 1 for suit in range(4)],
@@ -211,15 +240,6 @@ class Cover:
                 for meld in self.sets[rank]
             ]
         )
-        return _set_counts(held, owed, self.jokers, room, sets.identical, sets.largest)
-
-
-def _before(followers: list[Followers], ways: Ways) -> Ways:
-    """The ways of a suit to stand before a position that lead to one of these, whatever goes to sets."""
-    found = 0
-    for each in followers:
-        found |= each.before(ways)
-    return found
 
 
 def _lies_in(box: Box, others: list[Box]) -> bool:
@@ -232,6 +252,7 @@ def _lies_in(box: Box, others: list[Box]) -> bool:
 
 
 _NO_SETS: Final[tuple[ToSets, ...]] = ((0, 0, 0, 0, 0),)
+_NO_SHARES: Final[Shares] = ({0: 0}, {0: 0}, {0: 0}, {0: 0})
 
 
 def _by_suit(hand: Mask) -> list[list[int]]:
@@ -248,25 +269,35 @@ def _by_suit(hand: Mask) -> list[list[int]]:
     return counts
 
 
-def _counts(numbers: Sequence[int]) -> Counts:
-    return numbers[0], numbers[1], numbers[2], numbers[3]
-
-
 @lru_cache(maxsize=1 << 12)
 def _set_counts(
-    held: Counts, owed: Counts, jokers: int, room: tuple[tuple[int, ...], ...], identical: bool, largest: int | None
-) -> tuple[ToSets, ...]:
+    held: Counts, owed: Counts, jokers: int, room: Room, identical: bool, largest: int | None
+) -> tuple[tuple[ToSets, ...], Shares]:
     """The numbers of cards by suit that sets can take, each with the fewest jokers, fewer cards first; none with a card
-    that neither is owed nor needed."""
+    that neither is owed nor needed. And the shares of the jokers."""
     filled: dict[Counts, int] = {}
     for clubs, diamonds, hearts, spades in product(*(range(copies + 1) for copies in held)):
         cards = (clubs, diamonds, hearts, spades)
-        for missing in range(jokers + 1):
-            if _fill_sets(cards, missing, room, identical, largest):
-                filled[cards] = missing
-                break
+        missing = jokers_for(cards, room, identical, largest)
+        if missing <= jokers:
+            filled[cards] = missing
     found = [(*cards, missing) for cards, missing in filled.items() if not _spares(cards, owed, filled)]
-    return tuple(sorted(found, key=sum))
+    shares: Shares = ({}, {}, {}, {})
+    for option in found:
+        bearing = [min(option[suit], owed[suit]) for suit in range(4)]
+        share = option[4] * PARTS // max(1, sum(bearing))
+        for suit in range(4):
+            laid = option[suit]
+            shares[suit][laid] = min(share * bearing[suit], shares[suit].get(laid, NEVER))
+    for suit in range(4):
+        by_share = sorted(shares[suit].items(), key=_by_share)
+        shares[suit].clear()
+        shares[suit].update(by_share)
+    return tuple(sorted(found, key=sum)), shares
+
+
+def _by_share(share: tuple[int, int]) -> int:
+    return share[1]
 
 
 def _spares(cards: Counts, owed: Counts, filled: dict[Counts, int]) -> bool:
@@ -280,33 +311,30 @@ def _spares(cards: Counts, owed: Counts, filled: dict[Counts, int]) -> bool:
     return False
 
 
-def _fill_sets(
-    cards: Counts, jokers: int, room: tuple[tuple[int, ...], ...], identical: bool, largest: int | None
-) -> bool:
-    """Whether these cards of one rank make sets with so many jokers, after some went to the sets on the table."""
-    if _make_sets(cards, jokers, identical, largest):
-        return True
-    if not room:
-        return False
-    *fits, most = room[0]
+def jokers_for(cards: Counts, room: Room, identical: bool, largest: int | None) -> int:
+    """The fewest jokers with which these cards of one rank make sets, after some went to the sets on the table."""
+    fewest = jokers_in_sets(cards, identical, largest)[1]
+    if not room or not fewest:
+        return fewest
+    for laid in laid_on(room[0], cards, identical):
+        left = (cards[0] - laid[0], cards[1] - laid[1], cards[2] - laid[2], cards[3] - laid[3])
+        fewest = min(fewest, jokers_for(left, room[1:], identical, largest))
+    return fewest
+
+
+def laid_on(room: tuple[int, ...], cards: Counts, identical: bool) -> Iterator[Counts]:
+    """What of these cards one set of the table may take."""
+    *fits, most = room
     at_most = [min(copies, most if identical else fit) for copies, fit in zip(cards, fits, strict=True)]
-    for laid in product(*(range(number + 1) for number in at_most)):
-        if sum(laid) <= most:
-            left = (cards[0] - laid[0], cards[1] - laid[1], cards[2] - laid[2], cards[3] - laid[3])
-            if _fill_sets(left, jokers, room[1:], identical, largest):
-                return True
-    return False
+    for clubs, diamonds, hearts, spades in product(*(range(number + 1) for number in at_most)):
+        if clubs + diamonds + hearts + spades <= most:
+            yield clubs, diamonds, hearts, spades
 
 
-def _make_sets(cards: Counts, jokers: int, identical: bool, largest: int | None) -> bool:
+def jokers_in_sets(cards: Counts, identical: bool, largest: int | None) -> tuple[int, int]:
+    """How many new sets these cards of one rank make with the fewest jokers, and how many those are."""
     naturals = sum(cards)
-    total = naturals + jokers
-    if not naturals:
-        return not jokers
-    most = largest if largest is not None else total
+    sets = min(naturals, 1) if largest is None else -(-naturals // largest)
     if not identical:
-        most = min(most, 4)
-    return any(
-        SHORTEST * sets <= total <= most * sets and (identical or max(cards) <= sets)
-        for sets in range(1, min(naturals, total // SHORTEST) + 1)
-    )
+        sets = max(sets, -(-naturals // 4), *cards)
+    return sets, max(0, SHORTEST * sets - naturals)

@@ -9,13 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rummy500_engine.cards import DISTINCT, JOKER, Card, Mask, cards_of, count, less, naturals_of, with_jokers
+from rummy500_engine.cards import (
+    DISTINCT,
+    JOKER,
+    Card,
+    Mask,
+    cards_of,
+    cards_text,
+    count,
+    less,
+    naturals_of,
+    with_jokers,
+)
 from rummy500_engine.cover import Cover
+from rummy500_engine.covering import covering
 from rummy500_engine.melds import Meld
 from rummy500_engine.rules import Rules
 from rummy500_engine.uses import Use, uses_of
 
-PATIENCE: Final = 300
+PATIENCE: Final = 60
 """Steps of the search before the turn is weighed as a whole."""
 Options = list[tuple[Mask, list[Use]]]
 """The cards owed, as bits, and the uses of each."""
@@ -38,8 +50,6 @@ class Planner:
         """By the card owed, as a bit; those with fewer jokers first."""
         self.is_partial = False
         """Whether there may be plans that it does not find."""
-        self.is_covered = False
-        """Whether there is a plan for what was asked last, though none was found."""
         self.weighs_whole = rules.jokers.min_natural == 1 and melded_only is None
         self.dead: set[tuple[Mask, int, Mask, int]] = set()
         self.plan: list[Use] = []
@@ -75,7 +85,6 @@ class Planner:
         """A plan for what is owed, of natural cards and so many jokers; with what is begun already, as far as that
         can be. None if there is no plan, or none was found in so many steps as `patience` allows: the search soon finds
         one where there are many, and where it does not, `cover` says whether there is one at all."""
-        self.is_covered = False
         self.steps_left = PATIENCE if patience is None else patience
         self.plan, room = [], 0
         for use in begun:
@@ -94,11 +103,30 @@ class Planner:
             if self.weighs_whole:
                 cover = Cover(self.catalogue, hand=with_jokers(naturals, jokers), owed=owed, melds=self.melds)
                 if cover.applies:
-                    self.is_covered = cover.is_possible()
-                    return None
+                    return self.covering_plan(cover)
             self.steps_left = _NO_PATIENCE
             found = self._finds(naturals, jokers, owed, room, options)
         return self.plan if found else None
+
+    def covering_plan(self, cover: Cover) -> list[Use] | None:
+        """The plan that covers what is owed there, if there is one."""
+        if not cover.is_possible():
+            return None
+        plan: list[Use] = []
+        taken = 0
+        for cards, jokers, meld in covering(cover):
+            places = 0 if meld is None else self._places_for(cards, jokers, self.places[meld.id] & ~taken)
+            taken |= places
+            plan.append((cards, jokers, places))
+        return plan
+
+    def _places_for(self, cards: Mask, jokers: int, free: int) -> int:
+        """Which of the free places on a meld of the table these cards take, with so many jokers."""
+        for card in cards_of(cards):
+            for use in self.uses.get(1 << card, ()):
+                if use[:2] == (cards, jokers) and use[2] and not use[2] & ~free:
+                    return use[2]
+        raise AssertionError(cards_text(cards_of(cards)))
 
     def _finds(self, naturals: Mask, jokers: int, owed: Mask, room: int, options: Options) -> bool:
         if not owed:

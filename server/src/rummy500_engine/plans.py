@@ -28,7 +28,6 @@ from rummy500_engine.cards import (
     rank_of,
     suit_of,
 )
-from rummy500_engine.cover import Cover
 from rummy500_engine.melds import LANE, LONGEST_RUN, Kind, Meld
 from rummy500_engine.planner import Planner
 from rummy500_engine.rules import Rules
@@ -39,7 +38,7 @@ from rummy500_engine.uses import LONGEST_CHAIN, MOST_NATURALS, Use, uses_of
 _FOR_JOKERS: Final = 5
 _LOOKED_AT: Final = 4
 """How many plans for other melds are looked at first."""
-_REPAIR: Final = 12
+REPAIR: Final = 12
 """Steps of the search in which a plan should be mended."""
 
 
@@ -104,7 +103,7 @@ class Plans:
             self.relevant |= (self.relevant & DISTINCT) << copy * COPY_BITS
         self.leaves = must_leave(rules, state)
         self.melds_first = rules.first_meld.required and not (state.melded or state.laid)
-        self.room = _jokers_fit(melds)
+        self.room = jokers_fit(melds)
         owed = cards_of(self.must)
         self.owed_suits = {suit_of(card) for card in owed}
         self.owed_ranks = {rank_of(card) for card in owed}
@@ -119,9 +118,6 @@ class Plans:
     def can_finish(self) -> bool | None:
         """Whether the turn can be finished as it stands."""
         plan = self._plan(self.hand, self.jokers, self.must)
-        if plan is None and self.planner.is_covered:
-            strict = self.melds_first or self.state.first_play or self.leaves or self.owed_jokers
-            return None if strict else True
         if plan is None:
             return None if self.planner.is_partial else False
         return True if self._is_in_order(plan) and self._leaves_enough(plan) else None
@@ -138,7 +134,7 @@ class Plans:
         """Whether jokers owed can go somewhere after the plan, and the hand that is left lets the turn be ended."""
         jokers = sum([missing for _, missing, _ in plan])
         more = max(0, self.owed_jokers - jokers)
-        if more > self.room and not any([_is_run(use) for use in plan]):
+        if more > self.room and not any([is_run(use) for use in plan]):
             return False
         left = self.hand.bit_count() - sum([cards.bit_count() for cards, _, _ in plan]) + self.jokers - jokers - more
         return left >= self.leaves
@@ -206,7 +202,7 @@ class Plans:
             known = any([jokers <= left for _, left, _ in self._book(settled).spares])
             rest = less(self.must, settled)
             plan = None if known else self._plan(self.hand, self.jokers - jokers, rest)
-            self.needed[key] = not (known or plan is not None or self.planner.is_covered)
+            self.needed[key] = not (known or plan is not None)
         return self.needed[key]
 
     def _allow(self, used: Mask, jokers: int, leaves: int) -> bool | None:
@@ -236,8 +232,6 @@ class Plans:
             if not core & ~used and needed <= jokers:
                 return no
         if self._decide(used, jokers, settled):
-            if self.planner.is_covered:
-                return None if leaves else True
             gone, left, _ = spares[-1]
             return True if self._left_by(gone) + left - used.bit_count() - jokers >= leaves else None
         book.cores.append(self._core(used, jokers, settled))
@@ -306,7 +300,7 @@ class Plans:
         """Whether what is owed beside the settled cards can be used without the used ones; notes the plan."""
         plan = self._plan(less(self.hand, used), self.jokers - jokers, less(self.must, settled))
         if plan is None:
-            return self.planner.is_covered
+            return False
         self.plans.append(plan)
         self._note(plan, settled, self._book(settled))
         return True
@@ -314,7 +308,7 @@ class Plans:
     def _plan(self, hand: Mask, jokers: int, must: Mask) -> list[Use] | None:
         """A plan, rather one that is like the last."""
         if self.plans:
-            plan = self.planner.plan_for(hand, jokers, must, patience=_REPAIR, begun=self.plans[-1])
+            plan = self.planner.plan_for(hand, jokers, must, patience=REPAIR, begun=self.plans[-1])
             if plan is not None:
                 return plan
         return self.planner.plan_for(hand, jokers, must, patience=None)
@@ -334,53 +328,7 @@ class Plans:
         return used, jokers
 
 
-class TakePlans:
-    """Which takes leave a turn in which all cards taken can be used, asked from the top of the pile down."""
-
-    def __init__(self, rules: Rules, melds: list[Meld], *, hand: Mask, pile: Mask) -> None:
-        """The hand with the whole pile."""
-        self.catalogue, self.melds = rules.catalogue, melds
-        self.planner = Planner(rules, melds, hand=hand, owed=pile)
-        self.has_jokers = bool(hand & JOKER_BIT)
-        self.cover: Cover | None = None
-        self.covered = 0
-        """What `cover` was told is owed."""
-        self.room = _jokers_fit(melds)
-        self.decides = rules.jokers.min_natural == 1 or (
-            rules.jokers.min_natural <= MOST_NATURALS and JOKER not in cards_of(pile)
-        )
-        self.plan: list[Use] = []
-
-    def allow(self, hand: Mask, owed: Mask) -> bool | None:
-        """Whether the cards owed can be used, of a hand that holds them; None: only trying out tells."""
-        if not self.decides:
-            return None
-        naturals, jokers, must = naturals_of(hand), count(hand, JOKER), naturals_of(owed)
-        plan = self.planner.plan_for(naturals, jokers, must, patience=_REPAIR, begun=self.plan)
-        if plan is None and not self.has_jokers:
-            cover = self._cover(hand, owed)
-            if cover.applies:
-                return cover.is_possible()
-        if plan is None:
-            plan = self.planner.plan_for(naturals, jokers, must, patience=None)
-        if plan is None:
-            return self.planner.is_covered and (None if owed & JOKER_BIT else True)
-        self.plan = plan
-        more = count(owed, JOKER) - sum([missing for _, missing, _ in plan])
-        return True if more <= self.room or any([_is_run(use) for use in plan]) else None
-
-    def _cover(self, hand: Mask, owed: Mask) -> Cover:
-        """The one cover of all takes: what it found out about ranks that are left alone is kept."""
-        if self.cover is None:
-            self.cover = Cover(self.catalogue, hand=hand, owed=owed, melds=self.melds)
-        else:
-            for card in cards_of(less(owed, self.covered)):
-                self.cover.owe(card)
-        self.covered = owed
-        return self.cover
-
-
-def _jokers_fit(melds: list[Meld]) -> int:
+def jokers_fit(melds: list[Meld]) -> int:
     """How many jokers some run of the table takes beside the cards of a plan."""
     return max([_room_of(meld.length) for meld in melds if meld.kind is Kind.RUN], default=0)
 
@@ -402,7 +350,7 @@ def _room_of(length: int) -> int:
     return max(0, LONGEST_RUN - length - 2 * LONGEST_CHAIN)
 
 
-def _is_run(use: Use) -> bool:
+def is_run(use: Use) -> bool:
     """Whether the use is a new run, or can be one: it takes more jokers than a hand has."""
     cards, _, taken = use
     lane = cards >> (cards & -cards).bit_length() - 1 & LANE

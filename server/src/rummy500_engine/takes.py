@@ -11,7 +11,7 @@ from rummy500_engine.endings import dead_end_on_copy
 from rummy500_engine.finish import can_finish, can_reach, reachable
 from rummy500_engine.melds import Meld
 from rummy500_engine.pieces import pieces_of
-from rummy500_engine.plans import TakePlans
+from rummy500_engine.take_plans import TakePlans
 from rummy500_engine.turn import TurnState, can_lay_off_on
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from google.protobuf.json_format import MessageToJson
 from rummy500.v1 import play_service_pb2 as pb
 from rummy500_engine.refusals import Refused
 from rummy500_server.acting import Acting, Stop, actions_from, verify_play_request
-from rummy500_server.clock import Moment, Timer, moment
+from rummy500_server.clock import Timer
 from rummy500_server.clock_wire import clock_message
 from rummy500_server.commits import Commits
 from rummy500_server.decision_requests import MOST_EVENTS, decision_request, request_prefix
@@ -28,7 +28,6 @@ from rummy500_server.translate.events import result_into
 from rummy500_server.translate.pieces import block, tag
 from rummy500_server.translate.views import refusal_message
 
-_OPEN = TableState.OPEN
 _REQUESTS = tag(pb.PlayResponse, "decision_requests")
 LONGEST_MESSAGE = 512 << 10
 """Bytes after which what is due goes into another message."""
@@ -63,7 +62,7 @@ class PlayLink:
     def published(self) -> None:
         keeper = self.keeper
         is_due = self.seat in keeper.asked or not self.is_started or self.refused
-        if is_due or keeper.table.result is not None or keeper.scribe.is_lost:
+        if is_due or keeper.table.is_over or keeper.is_lost:
             self.stream.mark(self)
 
 
@@ -302,30 +301,28 @@ class PlayStream:
 
     def _put_together(self) -> bytes:
         """The next message: what is due, at most so much; empty: nothing is."""
-        size, now = 0, moment(self._timer)
+        size = 0
         requests: list[bytes] = []
         while self._ended and size < LONGEST_MESSAGE:
             size += self._game_over_into(self._next, *self._ended.popleft())
         while self._due and size < LONGEST_MESSAGE:
             link = next(iter(self._due))
             del self._due[link]
-            size += self._show(link, requests, now)
+            size += self._show(link, requests)
         while self._refusals and size < LONGEST_MESSAGE:
             refusal = self._refusals.popleft()
             self._next.refusals.append(refusal)
             size += refusal.ByteSize()
-        if self._next.ByteSize():
-            requests.append(self._next.SerializeToString())
-            self._next = pb.PlayResponse()
-        return b"".join(requests)
+        rest, self._next = self._next, pb.PlayResponse()
+        return rest.SerializeToString() + b"".join(requests)
 
-    def _show(self, link: PlayLink, requests: list[bytes], now: Moment) -> int:
+    def _show(self, link: PlayLink, requests: list[bytes]) -> int:
         """Writes what the link is due now, a request into `requests`. Answers its size in bytes, about."""
         keeper, table, message = link.keeper, link.keeper.table, self._next
         if keeper.is_lost:
             self.fail(lost())
             return 0
-        if not keeper.scribe.is_durable or (table.state is _OPEN and not table.is_over):
+        if not keeper.scribe.is_durable or (table.state is TableState.OPEN and not table.is_over):
             return 0
         size = 0
         while link.refused:
@@ -342,7 +339,7 @@ class PlayStream:
             size += self._game_over_into(message, keeper, link.seat, keeper.players[link.seat].seen)
             self.unlink(table.name)
         elif link.asked != table.sequence and keeper.is_asked(link.seat):
-            request = self._request(link, now)
+            request = self._request(link)
             requests.append(request)
             self._asked.append(link)
             size += len(request)
@@ -369,10 +366,10 @@ class PlayStream:
             view_of(link.keeper, link.seat, resumed.view)
         return resumed.ByteSize()
 
-    def _request(self, link: PlayLink, now: Moment) -> bytes:
+    def _request(self, link: PlayLink) -> bytes:
         """The decision request that the link is due, serialized as a PlayResponse; empty: a variant has just ended the
         table."""
-        request = decision_request(link.keeper, link.seat, link.prefix, now)
+        request = decision_request(link.keeper, link.seat, link.prefix)
         if not request:
             return b""
         link.asked = link.keeper.table.sequence
