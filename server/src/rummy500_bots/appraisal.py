@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from random import Random
 
 from rummy500_bots.decision import Decision
-from rummy500_bots.expert import ROUNDS_AHEAD, candidates, held_back
+from rummy500_bots.effort import Budget, Effort
+from rummy500_bots.expert import candidates, held_back
 from rummy500_bots.guesses import plain_guess, random_guess
 from rummy500_bots.knowledge import knowledge_of
-from rummy500_bots.lookahead import Candidate, Stakes, look_ahead
+from rummy500_bots.lookahead import Stakes, look_ahead
 from rummy500_bots.policy import policy_of
 from rummy500_bots.random_play import place_of
 from rummy500_bots.reasons import reason
 from rummy500_bots.styles import EXPERT, FAIR
+from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action, Discard
 from rummy500_engine.guess import guessed_round
 
@@ -50,8 +52,7 @@ def appraise(decision: Decision, played: Action, *, samples: int) -> Appraisal |
         seat=view.seat,
         policy=policy_of(rules, FAIR),
         guess=lambda: guessed_round(rules, view, random_guess(knowledge, dice)),
-        goes_on=lambda guesses: guesses < samples,
-        horizon=ROUNDS_AHEAD * rules.players,
+        budget=Budget(Effort(0, samples)),
         stakes=Stakes(view.totals, rules.target),
     )
     if best is mine:

@@ -2,50 +2,34 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from random import Random
 
 from rummy500_bots.decision import Advice, Decision
+from rummy500_bots.effort import Budget, Effort
 from rummy500_bots.guesses import likely_guess, plain_guess
 from rummy500_bots.knowledge import History, knowledge_of
-from rummy500_bots.lookahead import Candidate, Stakes, look_ahead
+from rummy500_bots.lookahead import Stakes, look_ahead
 from rummy500_bots.meld_phase import best_meld_phase
 from rummy500_bots.policy import Policy, answers, policy_of
 from rummy500_bots.random_play import place_of
 from rummy500_bots.reasons import reason
 from rummy500_bots.styles import FAIR, Style
 from rummy500_bots.trios import trios_of
+from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action, Discard
 from rummy500_engine.guess import guessed_round
 from rummy500_engine.legal import legal_actions
 from rummy500_engine.round import Round
 from rummy500_engine.terms import Phase
 
-DEFAULT_TIME_MS = 40
-FEWEST_GUESSES = 2
-"""Of a search by time; with less time than for these nothing is looked at."""
 MOST_CANDIDATES = 4
 IN_DOUBT = 25.0
 """Points by which a candidate may be judged worse than the best and still be looked at."""
-ROUNDS_AHEAD = 2
-"""Turns of each seat that are played out."""
-SLOWEST_PART = 8
-"""A search never takes more than this part of the time that is left for the decision."""
 MOST_HANDS = 400
 """Hands that are gone through for the plan of a meld phase, a dozen milliseconds; nearly all phases have fewer."""
 HOLDING = 6.0
 """Points that melds in hand are judged to be worth less than on the table."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How long to look ahead: for `time_ms`, on so many `samples`, or until the first of the two is reached; 0: that
-    is no limit. With samples alone play can be repeated."""
-
-    time_ms: int = DEFAULT_TIME_MS
-    samples: int = 0
 
 
 class ExpertBot:
@@ -64,7 +48,7 @@ class ExpertBot:
         return Advice(actions, reason(round, decision.view.seat, actions, policy))
 
     def _decided(self, decision: Decision) -> tuple[tuple[Action, ...], Round, Policy]:
-        began = time.monotonic()
+        budget = Budget(self._effort, time_left_ms=decision.time_left_ms)
         view, rules = decision.view, decision.rules
         seat = view.seat
         assert seat is not None
@@ -74,7 +58,9 @@ class ExpertBot:
         round = guessed_round(rules, view, plain_guess(knowledge))
         if len(decision.legal) == 1:
             return decision.legal, round, policy
-        found = sorted(candidates(round, seat, policy, decision.legal), key=lambda each: -each.expected)
+        found = sorted(
+            candidates(round, seat, policy, decision.legal, budget.is_half_spent), key=lambda each: -each.expected
+        )
         best = found[0].expected
         found = [each for each in found[:MOST_CANDIDATES] if each.expected >= best - IN_DOUBT]
         dice = Random(self._seed ^ place_of(view))
@@ -84,46 +70,36 @@ class ExpertBot:
             seat=seat,
             policy=policy_of(rules, FAIR),
             guess=lambda: guessed_round(rules, view, likely_guess(knowledge, history, trios, dice)),
-            goes_on=self._goes_on(began, decision.time_left_ms),
-            horizon=ROUNDS_AHEAD * rules.players,
+            budget=budget,
             stakes=Stakes(view.totals, rules.target),
         )
         return chosen.actions, round, policy
 
-    def _goes_on(self, began: float, time_left_ms: int | None) -> Callable[[int], bool]:
-        samples, time_ms = self._effort.samples, self._effort.time_ms
-        if samples and not time_ms:
-            return lambda guesses: guesses < samples
-        if time_left_ms is not None:
-            time_ms = min(time_ms, time_left_ms // SLOWEST_PART)
-        end, started = began + time_ms / 1000, time.monotonic()
 
-        def goes_on(guesses: int) -> bool:
-            if samples and guesses >= samples:
-                return False
-            now = time.monotonic()
-            one = (now - started) / guesses if guesses else (end - began) / FEWEST_GUESSES / 2
-            return now + one < end
-
-        return goes_on
-
-
-def candidates(round: Round, seat: int, policy: Policy, legal: tuple[Action, ...]) -> list[Candidate]:
+def candidates(
+    round: Round,
+    seat: int,
+    policy: Policy,
+    legal: tuple[Action, ...],
+    is_late: Callable[[], bool] = lambda: False,
+) -> list[Candidate]:
     """What the seat may consider, each with what it is judged to be worth in points. The round is left as it is."""
     if round.phase is Phase.PLAY:
-        return _turns(round, seat, policy, legal)
+        return _turns(round, seat, policy, legal, is_late)
     if round.phase is Phase.DRAW:
         values = policy.draw_values(round, seat, legal)
-        return [Candidate((action,), value, []) for action, value in zip(legal, values, strict=True)]
+        return [Candidate((action,), value) for action, value in zip(legal, values, strict=True)]
     weighed = answers(legal)
     values = policy.answer_values(round, seat, weighed)
-    return [Candidate((action,), value, []) for action, value in zip(weighed, values, strict=True)]
+    return [Candidate((action,), value) for action, value in zip(weighed, values, strict=True)]
 
 
-def _turns(round: Round, seat: int, policy: Policy, legal: tuple[Action, ...]) -> list[Candidate]:
+def _turns(
+    round: Round, seat: int, policy: Policy, legal: tuple[Action, ...], is_late: Callable[[], bool]
+) -> list[Candidate]:
     """Ways to play the turn to its end: the meld phase that earns most and each discard after it, and the melds held
     back."""
-    phase = best_meld_phase(round, seat, most_hands=MOST_HANDS)
+    phase = best_meld_phase(round, seat, most_hands=MOST_HANDS, is_late=is_late)
     after = round.clone()
     for play in phase.plays:
         after.apply(seat, play)
@@ -142,7 +118,7 @@ def held_back(round: Round, seat: int, policy: Policy, discards: tuple[Action, .
 
 def _ended(after: Round, seat: int, policy: Policy, plays: tuple[Action, ...], gained: float) -> list[Candidate]:
     if after.over or after.phase is not Phase.PLAY or after.turn != seat:
-        return [Candidate(plays, gained, [])]
+        return [Candidate(plays, gained)]
     legal = tuple(action for action in legal_actions(after, seat) if isinstance(action, Discard))
     return _discards(after, seat, policy, plays, legal, gained)
 
@@ -151,4 +127,4 @@ def _discards(
     after: Round, seat: int, policy: Policy, plays: tuple[Action, ...], legal: tuple[Action, ...], gained: float
 ) -> list[Candidate]:
     values = policy.discard_values(after, seat, legal)
-    return [Candidate((*plays, action), gained + value, []) for action, value in zip(legal, values, strict=True)]
+    return [Candidate((*plays, action), gained + value) for action, value in zip(legal, values, strict=True)]

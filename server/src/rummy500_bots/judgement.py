@@ -123,12 +123,12 @@ class Judge:
 
     def loose(self, left: Mask, prospect: Prospect) -> Loose:
         live, pile, known, chance, _ = prospect
-        style = self.style
+        style, trios = self.style, self.trios
         near = live | pile
         alone = 1 - style.lone * chance * chance
         miss_live, miss_pile = 1 - chance, 1 - chance * style.pile_chance
         miss_known = 1 - chance * style.known_chance
-        others, partners = self.trios.others, self.trios.pairs
+        among, partners, outs_of = trios.among, trios.partners, trios.outs
         misses: dict[Card, float] = {}
         pairs: list[tuple[Card, Card, float]] = []
         rest = left & NATURALS
@@ -136,20 +136,19 @@ class Judge:
             bit = rest & -rest
             rest ^= bit
             card = bit.bit_length() - 1
-            ways = 0
-            for two in others[card]:
-                if near & two == two:
-                    ways += 1
-            misses[card] = alone**ways
-            for partner, outs in partners[card]:
-                if rest >> partner & 1:
-                    miss = miss_live ** (outs & live).bit_count()
-                    if outs & pile:
-                        miss *= miss_pile ** (outs & pile).bit_count()
-                    if outs & known:
-                        miss *= miss_known ** (outs & known).bit_count()
-                    if miss < 1:
-                        pairs.append((card, partner, miss))
+            misses[card] = alone ** len(among(card, near))
+            found = rest & partners[card]
+            while found:
+                partner = found & -found
+                found ^= partner
+                outs = outs_of[card][partner]
+                miss = miss_live ** (outs & live).bit_count()
+                if outs & pile:
+                    miss *= miss_pile ** (outs & pile).bit_count()
+                if outs & known:
+                    miss *= miss_known ** (outs & known).bit_count()
+                if miss < 1:
+                    pairs.append((card, partner.bit_length() - 1, miss))
         for one, other, miss in pairs:
             misses[one] *= miss
             misses[other] *= miss
@@ -173,12 +172,10 @@ class Judge:
         if round.fits >> card & 1 and not rules.own_melds_only:
             return float(points)
         known, chance = prospect.known, prospect.theirs
-        theirs = known | prospect.live
         safe = 1.0
-        for two in self.trios.others[card]:
-            if theirs & two == two:
-                unsure = (two & ~known).bit_count()
-                if not unsure:
-                    return 3.0 * points
-                safe *= 1 - (chance if unsure == 1 else chance * chance)
+        for two in self.trios.among(card, known | prospect.live):
+            unsure = (two & ~known).bit_count()
+            if not unsure:
+                return 3.0 * points
+            safe *= 1 - (chance if unsure == 1 else chance * chance)
         return 3.0 * points * (1 - safe)

@@ -7,25 +7,19 @@ candidate are the mean of the two, each weighed by how well it is known.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rummy500_bots.effort import Budget
 from rummy500_bots.policy import Policy
+from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action
 from rummy500_engine.legal import legal_actions
+from rummy500_engine.listed import move_of
 from rummy500_engine.round import Round
 
-DOUBT = 12.0
-"""Points by which the judgement of two candidates is wrong, as a standard deviation."""
-NOISE = 45.0
-"""Points by which two rollouts from one guess differ, as a standard deviation, before any are made."""
-KNOWN_BY = 6
-"""Rollouts of their own after which the noise of a candidate is taken from them alone, half from them before."""
 HOPELESS = 2.0
 """Standard deviations by which a candidate must be behind to be looked at no more."""
-
-
 WINNING = 100.0
 """Points that it is worth to win the game."""
 
@@ -38,49 +32,35 @@ class Stakes:
     target: int
 
 
-@dataclass(slots=True)
-class Candidate:
-    """Actions that are weighed as one, `expected` in points; `leads` are the points by which each rollout was ahead of
-    the first candidate's from the same guess."""
-
-    actions: tuple[Action, ...]
-    expected: float
-    leads: list[float]
-
-    def lead(self, first: Candidate) -> tuple[float, float]:
-        """The points by which it is ahead of the first, as far as is known, and how well: a standard deviation."""
-        prior, count = self.expected - first.expected, len(self.leads)
-        if not count:
-            return prior, DOUBT
-        mean = sum(self.leads) / count
-        spread = sum([(lead - mean) ** 2 for lead in self.leads]) + KNOWN_BY * NOISE * NOISE
-        noise = spread / (count - 1 + KNOWN_BY)
-        trust, certain = count / noise, 1 / (DOUBT * DOUBT)
-        return (prior * certain + mean * trust) / (certain + trust), math.sqrt(1 / (certain + trust))
-
-
 def look_ahead(
     candidates: Sequence[Candidate],
     *,
     seat: int,
     policy: Policy,
     guess: Callable[[], Round],
-    goes_on: Callable[[int], bool],
-    horizon: int,
+    budget: Budget,
     stakes: Stakes,
 ) -> Candidate:
-    """The best of the candidates, of which the first is expected to be. `guess` makes a round as the seat sees it;
-    `goes_on` is asked after each guess, with their number, whether there is time for another."""
+    """The best of the candidates, of which the first is expected to be. `guess` makes a round as the seat sees it. A
+    guess that the budget breaks off counts for none of them."""
     first, open_to = candidates[0], list(candidates[1:])
     guesses = 0
-    while open_to and goes_on(guesses):
-        round = guess()
-        base = rollout(round.clone(), seat, first.actions, policy=policy, horizon=horizon, stakes=stakes)
-        for candidate in open_to:
-            value = rollout(round.clone(), seat, candidate.actions, policy=policy, horizon=horizon, stakes=stakes)
-            candidate.leads.append(value - base)
+    while open_to and budget.allows(guesses):
+        round, points = guess(), []
+        for candidate in (first, *open_to):
+            found = rollout(round.clone(), seat, candidate.actions, policy=policy, stakes=stakes, budget=budget)
+            if found is None:
+                return _best(candidates)
+            points.append(found)
+        for candidate, found in zip(open_to, points[1:], strict=True):
+            candidate.note(found, points[0])
         guesses += 1
         open_to = [candidate for candidate in open_to if not _is_hopeless(candidate, first)]
+    return _best(candidates)
+
+
+def _best(candidates: Sequence[Candidate]) -> Candidate:
+    first = candidates[0]
     best = max(candidates[1:], key=lambda each: each.lead(first)[0], default=first)
     return best if best is not first and best.lead(first)[0] > 0 else first
 
@@ -91,17 +71,32 @@ def _is_hopeless(candidate: Candidate, first: Candidate) -> bool:
 
 
 def rollout(
-    round: Round, seat: int, actions: Sequence[Action], *, policy: Policy, horizon: int, stakes: Stakes
-) -> float:
-    """Plays the actions and then, with fair players in all seats, `horizon` turns or to the end. Answers the points by
-    which the seat's side is ahead of the others then."""
-    last = round.turns_played + horizon
+    round: Round, seat: int, actions: Sequence[Action], *, policy: Policy, stakes: Stakes, budget: Budget
+) -> tuple[float, float] | None:
+    """Plays the actions and then, with fair players in all seats, two turns of each seat or to the end. Answers the
+    points by which the seat's side is ahead of the others after one of them and after two; None: there was no time."""
+    turns = round.turns_played
     for action in actions:
         round.apply(seat, action)
-    while not round.over and round.turns_played < last:
+    if not _play_on(round, turns + round.rules.players, policy, budget):
+        return None
+    near = far = lead_of(round, seat, policy, stakes)
+    if not round.over:
+        if not _play_on(round, turns + 2 * round.rules.players, policy, budget):
+            return None
+        far = lead_of(round, seat, policy, stakes)
+    return near, far
+
+
+def _play_on(round: Round, turns: int, policy: Policy, budget: Budget) -> bool:
+    """Until so many turns have been played, or the round is over; False: there was no time for that."""
+    while not round.over and round.turns_played < turns:
+        if budget.is_spent():
+            return False
         mover = round.to_act()[0]
-        round.apply(mover, policy.choose(round, mover, legal_actions(round, mover)))
-    return lead_of(round, seat, policy, stakes)
+        action = policy.choose(round, mover, legal_actions(round, mover))
+        round.play_verified(mover, action, move_of(round, action))
+    return True
 
 
 def lead_of(round: Round, seat: int, policy: Policy, stakes: Stakes) -> float:

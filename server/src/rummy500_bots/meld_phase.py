@@ -7,6 +7,7 @@ where not even all cards of a hand could earn more than was found.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rummy500_engine.actions import Action, Discard
@@ -30,17 +31,21 @@ class MeldPhase:
     is_exact: bool
 
 
-def best_meld_phase(round: Round, seat: int, *, most_hands: int = MOST_HANDS) -> MeldPhase:
-    """The plays of most points for the seat in turn, which has drawn. The round is left as it is."""
+def best_meld_phase(
+    round: Round, seat: int, *, most_hands: int = MOST_HANDS, is_late: Callable[[], bool] = lambda: False
+) -> MeldPhase:
+    """The plays of most points for the seat in turn, which has drawn. The round is left as it is. The search is broken
+    off after so many hands, or when `is_late` says so."""
     assert round.phase is Phase.PLAY
     assert round.turn == seat
-    return _Search(seat, most_hands).found(round)
+    return _Search(seat, most_hands, is_late).found(round)
 
 
 class _Search:
-    def __init__(self, seat: int, most_hands: int) -> None:
+    def __init__(self, seat: int, most_hands: int, is_late: Callable[[], bool]) -> None:
         self._seat = seat
         self._left = most_hands
+        self._is_late = is_late
         self._seen: dict[object, int] = {}
         self._best: tuple[int, tuple[Action, ...]] | None = None
 
@@ -67,7 +72,7 @@ class _Search:
         for action in sorted((action for action in legal if not isinstance(action, Discard)), key=_size, reverse=True):
             if self._left <= 0 and self._best is not None:
                 return
-            self._left -= 1
+            self._left = 0 if self._is_late() else self._left - 1
             after = round.clone()
             after.apply(self._seat, action)
             self._visit(after, (*plays, action))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from rummy500_bots.decision import Bot
 from rummy500_bots.easy import EasyBot
-from rummy500_bots.expert import DEFAULT_TIME_MS, Effort, ExpertBot
+from rummy500_bots.effort import DEFAULT_TIME_MS, Effort
+from rummy500_bots.expert import ExpertBot
 from rummy500_bots.normal import NormalBot
 from rummy500_bots.random_play import RandomBot
 from rummy500_bots.styles import EXPERT, FAIR, STYLES, styled

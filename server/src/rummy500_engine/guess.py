@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rummy500_engine.aligned import lay_in_shares
 from rummy500_engine.cards import Card, Mask, hand_of
 from rummy500_engine.events import RoundEnd
 from rummy500_engine.melds import Meld
@@ -22,19 +23,20 @@ SEED = bytes(32)
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """A guess: the `hands` by seat, the viewer's own as it is, and the `stock`, drawn from its end."""
+    """A guess: the `hands` by seat, the viewer's own as it is, and the `stock`, its top card first."""
 
     hands: tuple[Mask, ...]
     stock: tuple[Card, ...]
 
 
 def guessed_round(rules: Rules, view: View, hidden: Hidden) -> Round:
-    """The round as the view has it, hands and stock as guessed."""
+    """The round as the view has it, hands and stock as guessed. Each seat draws from a share of its own, so that two
+    ways to play on from one guess differ by what they do, and not by who draws which card."""
     assert tuple([hand.bit_count() for hand in hidden.hands]) == view.hand_counts
     guess = Round(rules, number=view.round, dealer=view.dealer, seed=SEED)
     guess.hands = list(hidden.hands)
     guess.known = [hand_of(cards) for cards in view.known]
-    guess.stock = list(hidden.stock)
+    guess.stock, guess.shares = lay_in_shares(hidden.stock, rules.players)
     guess.pile = list(view.pile)
     guess.melds = list(view.melds)
     guess.refit()

@@ -19,7 +19,8 @@ from functools import cached_property
 from rummy500.v1.rules_pb2 import Rules as RulesMessage
 from rummy500.v1.view_pb2 import View
 from rummy500_bots import Decision
-from rummy500_bots.expert import Effort, ExpertBot
+from rummy500_bots.effort import Effort
+from rummy500_bots.expert import ExpertBot
 from rummy500_bots.guesses import plain_guess
 from rummy500_bots.judgement import Judge, Prospect
 from rummy500_bots.knowledge import History, Knowledge, knowledge_of
