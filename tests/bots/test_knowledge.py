@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from random import Random
 
 import pytest
@@ -154,3 +155,16 @@ def test_what_a_bot_does_never_depends_on_a_card_that_it_does_not_see(name: str,
     play_game(game, [Doubted(seat) for seat in range(3)], seed=seed_for(b"doubts", preset))
 
     assert game.rounds_played == 1
+
+
+def test_the_pairs_among_some_cards_are_those_that_make_a_meld() -> None:
+    rules, dice = CATALOG.rules(players=2), Random(3)
+    trios = trios_of(rules)
+    for _ in range(200):
+        cards = hand_of(dice.sample(rules.pack, 20))
+        card = dice.choice(rules.pack)
+        pairs = [1 << one | 1 << other for one, other in combinations(cards_of(cards & ~(1 << card)), 2)]
+
+        assert set(trios.among(card, cards)) == {
+            pair for pair in pairs if rules.catalogue.meldable(pair | 1 << card) == pair | 1 << card
+        }

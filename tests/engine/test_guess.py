@@ -14,11 +14,12 @@ from rummy500_bots.guesses import likely_guess, plain_guess, random_guess
 from rummy500_bots.knowledge import History, knowledge_of
 from rummy500_bots.trios import trios_of
 from rummy500_catalog import Catalog
-from rummy500_engine.actions import Action
-from rummy500_engine.cards import cards_of
+from rummy500_engine.actions import DRAW, Action, Discard, Take
+from rummy500_engine.cards import cards_of, read_card
 from rummy500_engine.game import Game
 from rummy500_engine.guess import guessed_round
 from rummy500_engine.legal import legal_actions
+from rummy500_engine.position import set_up
 from rummy500_engine.shuffle import seed_for
 from rummy500_engine.view import seat_view
 
@@ -68,3 +69,25 @@ def test_a_guess_shows_and_allows_what_its_seat_saw(preset: str, variants: tuple
         play_game(Game(rules, single_round=True), bots, seed=seed_for(b"guesses", preset, number))
 
     assert all(bot.looked > 20 for bot in bots)
+
+
+def test_what_one_seat_does_on_a_guess_changes_no_card_that_another_draws() -> None:
+    rules = CATALOG.rules(players=3)
+    position = {
+        "players": ["anna", "ben", "cleo"],
+        "hands": {"anna": "7S KH 2D", "ben": "2C 3C 4C", "cleo": "9H JS QD"},
+        "discards": "5D 7H",
+        "stock": "TD 8C 6H 4S 3D AC",
+        "turn": "anna",
+    }
+    game, _ = set_up(rules, position)
+    view = seat_view(game, 0)
+    hidden = random_guess(knowledge_of(rules, view), Random(7))
+    drew, took = guessed_round(rules, view, hidden), guessed_round(rules, view, hidden)
+    drew.apply(0, DRAW)
+    took.apply(0, Take(read_card("7H")))
+    for guess in (drew, took):
+        guess.apply(0, Discard(read_card("2D")))
+        guess.apply(1, DRAW)
+
+    assert drew.hands[1] == took.hands[1]

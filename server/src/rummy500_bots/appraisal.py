@@ -14,7 +14,7 @@ from rummy500_bots.lookahead import Stakes, look_ahead
 from rummy500_bots.policy import policy_of
 from rummy500_bots.random_play import place_of
 from rummy500_bots.reasons import reason
-from rummy500_bots.styles import EXPERT, FAIR
+from rummy500_bots.styles import FAIR, expert_style
 from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action, Discard
 from rummy500_engine.guess import guessed_round
@@ -38,7 +38,7 @@ def appraise(decision: Decision, played: Action, *, samples: int) -> Appraisal |
     view, rules = decision.view, decision.rules
     assert view.seat is not None
     knowledge = knowledge_of(rules, view)
-    policy = policy_of(rules, EXPERT)
+    policy = policy_of(rules, expert_style(rules.players))
     round = guessed_round(rules, view, plain_guess(knowledge))
     found = sorted(candidates(round, view.seat, policy, decision.legal), key=lambda each: -each.expected)
     mine = next((each for each in found if each.actions == (played,)), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 from rummy500_bots.decision import Advice, Decision
@@ -14,9 +15,9 @@ from rummy500_bots.meld_phase import best_meld_phase
 from rummy500_bots.policy import Policy, answers, policy_of
 from rummy500_bots.random_play import place_of
 from rummy500_bots.reasons import reason
-from rummy500_bots.styles import FAIR, Style
+from rummy500_bots.styles import BALANCED, FAIR, expert_style, styled
 from rummy500_bots.trios import trios_of
-from rummy500_bots.weighing import Candidate
+from rummy500_bots.weighing import OF_DISCARDS, OF_DRAWS, Candidate
 from rummy500_engine.actions import Action, Discard
 from rummy500_engine.guess import guessed_round
 from rummy500_engine.legal import legal_actions
@@ -35,7 +36,8 @@ HOLDING = 6.0
 class ExpertBot:
     """Keeps what happened in the round; its dice follow from the seed and from where the game stands."""
 
-    def __init__(self, seed: int, style: Style, effort: Effort) -> None:
+    def __init__(self, seed: int, effort: Effort, style: str = BALANCED) -> None:
+        """`style`: one of STYLES."""
         self._seed, self._style, self._effort = seed, style, effort
         self._history = History()
 
@@ -53,7 +55,7 @@ class ExpertBot:
         seat = view.seat
         assert seat is not None
         self._history.note(decision.events)
-        policy = policy_of(rules, self._style)
+        policy = policy_of(rules, styled(expert_style(rules.players), self._style))
         knowledge = knowledge_of(rules, view)
         round = guessed_round(rules, view, plain_guess(knowledge))
         if len(decision.legal) == 1:
@@ -88,10 +90,10 @@ def candidates(
         return _turns(round, seat, policy, legal, is_late)
     if round.phase is Phase.DRAW:
         values = policy.draw_values(round, seat, legal)
-        return [Candidate((action,), value) for action, value in zip(legal, values, strict=True)]
+        return [Candidate((action,), value, OF_DRAWS) for action, value in zip(legal, values, strict=True)]
     weighed = answers(legal)
     values = policy.answer_values(round, seat, weighed)
-    return [Candidate((action,), value) for action, value in zip(weighed, values, strict=True)]
+    return [Candidate((action,), value, OF_DRAWS) for action, value in zip(weighed, values, strict=True)]
 
 
 def _turns(
@@ -113,12 +115,13 @@ def _turns(
 
 def held_back(round: Round, seat: int, policy: Policy, discards: tuple[Action, ...]) -> list[Candidate]:
     """Each of the discards, nothing laid before it although something could be."""
-    return _discards(round, seat, policy, (), discards, -HOLDING)
+    held = _discards(round, seat, policy, (), discards, -HOLDING)
+    return [replace(each, doubt=OF_DRAWS) for each in held]
 
 
 def _ended(after: Round, seat: int, policy: Policy, plays: tuple[Action, ...], gained: float) -> list[Candidate]:
     if after.over or after.phase is not Phase.PLAY or after.turn != seat:
-        return [Candidate(plays, gained)]
+        return [Candidate(plays, gained, OF_DRAWS)]
     legal = tuple(action for action in legal_actions(after, seat) if isinstance(action, Discard))
     return _discards(after, seat, policy, plays, legal, gained)
 
@@ -126,5 +129,8 @@ def _ended(after: Round, seat: int, policy: Policy, plays: tuple[Action, ...], g
 def _discards(
     after: Round, seat: int, policy: Policy, plays: tuple[Action, ...], legal: tuple[Action, ...], gained: float
 ) -> list[Candidate]:
-    values = policy.discard_values(after, seat, legal)
-    return [Candidate((*plays, action), gained + value) for action, value in zip(legal, values, strict=True)]
+    values, told = policy.discard_values(after, seat, legal), policy.style.told
+    return [
+        Candidate((*plays, action), gained + told * value, OF_DISCARDS)
+        for action, value in zip(legal, values, strict=True)
+    ]

@@ -11,7 +11,7 @@ from rummy500_bots.effort import DEFAULT_TIME_MS, Effort
 from rummy500_bots.expert import ExpertBot
 from rummy500_bots.normal import NormalBot
 from rummy500_bots.random_play import RandomBot
-from rummy500_bots.styles import EXPERT, FAIR, STYLES, styled
+from rummy500_bots.styles import BALANCED, FAIR, STYLES, styled
 
 SEEDS = 1 << 64
 
@@ -95,11 +95,10 @@ def _normal(seed: int, settings: Mapping[str, str]) -> Bot:
 def _expert(seed: int, settings: Mapping[str, str]) -> Bot:
     samples = int(settings.get("samples", 0))
     time_ms = int(settings["time_ms"]) if "time_ms" in settings else 0 if samples else DEFAULT_TIME_MS
-    style = styled(EXPERT, settings.get("style", BALANCED))
-    return ExpertBot(int(settings.get("seed", seed)), style, Effort(time_ms, samples))
+    effort = Effort(time_ms, samples)
+    return ExpertBot(int(settings.get("seed", seed)), effort, settings.get("style", BALANCED))
 
 
-BALANCED = "balanced"
 _SEED = BotSetting("seed", "What its choices follow from, in every game the same.", 0, SEEDS - 1)
 _STYLE = BotSetting("style", "How it weighs things.", words=tuple(STYLES))
 _KINDS = (

@@ -30,10 +30,19 @@ class Style:
     """What the cards that stay in hand count when one is thrown, in parts of what they are worth."""
     danger: float = 1.2
     """What a discard gives away, in parts of the points that others would make of it."""
+    told: float = 1.0
+    """Of what two discards are judged to differ, the part that is believed by a player who can look ahead."""
 
 
 FAIR: Final = Style()
 EXPERT: Final = Style(draw=12.0, denial=0.1, lone=1.0, keep=0.4, danger=1.8)
+"""At a table of two."""
+EXPERT_AMONG_MANY: Final = Style(told=0.25)
+
+
+def expert_style(players: int) -> Style:
+    """How an expert weighs at a table of so many, before it looks ahead."""
+    return EXPERT if players == 2 else EXPERT_AMONG_MANY
 
 
 def styled(base: Style, name: str) -> Style:
@@ -41,9 +50,10 @@ def styled(base: Style, name: str) -> Style:
     return replace(base, **STYLES[name])
 
 
+BALANCED: Final = "balanced"
 STYLES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
     {
-        "balanced": {},
+        BALANCED: {},
         "cautious": {"draw": 18.0, "denial": 0.0, "danger": 3.0, "turns": 0.8},
         "greedy": {"danger": 0.3, "lone": 1.5, "turns": 2.0},
         "digger": {"denial": 0.7, "draw": 0.0},

@@ -1,10 +1,10 @@
 """How well is known which of two candidates is better: by judgement, and by what rollouts said after one turn of each
 seat and after two.
 
-Both say less than they seem to. The judgement is wrong by DOUBT. A first round of turns says little that is due to
-chance, but misses what comes later (MISSED), which the second round tells, with more noise: what it changes is believed
-by how well it is known. All figures are standard deviations in points, measured over positions of games between fair
-players, against rollouts to the end of the round.
+Both say less than they seem to. The judgement is wrong by a candidate's `doubt`. A first round of turns says little that
+is due to chance, but misses what comes later (MISSED), which the second round tells, with more noise: what it changes
+is believed by how well it is known. All figures are standard deviations in points, measured over positions of games
+between fair players, against rollouts to the end of the round.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from typing import Final
 
 from rummy500_engine.actions import Action
 
-DOUBT: float = 10.0
-"""By which the judgement of two candidates is wrong."""
+OF_DRAWS: float = 11.0
+"""By which the judgement of two draws, calls or ways to lay is wrong."""
+OF_DISCARDS: float = 6.5
+"""By which the judgement of two discards after the same plays is wrong."""
 NEAR_NOISE: float = 13.0
 """By which two rollouts from one guess differ after a turn of each seat, before any are made."""
 FAR_NOISE: float = 18.0
@@ -32,12 +34,13 @@ KNOWN_BY: Final = 6
 
 @dataclass(slots=True)
 class Candidate:
-    """Actions that are weighed as one, `expected` in points. `near` are the points by which its rollouts were ahead of
-    the first candidate's from the same guesses after one turn of each seat, `far` by how much the second changed
-    that."""
+    """Actions that are weighed as one, `expected` in points, give or take `doubt`. `near` are the points by which its
+    rollouts were ahead of the first candidate's from the same guesses after one turn of each seat, `far` by how much
+    the second changed that."""
 
     actions: tuple[Action, ...]
     expected: float
+    doubt: float
     near: list[float] = field(default_factory=list)
     far: list[float] = field(default_factory=list)
 
@@ -49,12 +52,13 @@ class Candidate:
 
     def lead(self, first: Candidate) -> tuple[float, float]:
         """The points by which it is ahead of the first, as far as is known, and how well: a standard deviation."""
-        judged, certain = self.expected - first.expected, 1 / (DOUBT * DOUBT)
+        judged, doubt = self.expected - first.expected, max(self.doubt, first.doubt)
         if not self.near:
-            return judged, DOUBT
+            return judged, doubt
         near, near_variance = _mean(self.near, NEAR_NOISE)
         far, far_variance = _mean(self.far, FAR_NOISE)
         belief = MISSED * MISSED / (MISSED * MISSED + far_variance)
+        certain = 1 / (doubt * doubt)
         trust = 1 / (near_variance + belief * far_variance + NEVER_TOLD * NEVER_TOLD)
         lead = (judged * certain + (near + belief * far) * trust) / (certain + trust)
         return lead, math.sqrt(1 / (certain + trust))

@@ -26,7 +26,7 @@ from rummy500_bots.judgement import Judge, Prospect
 from rummy500_bots.knowledge import History, Knowledge, knowledge_of
 from rummy500_bots.meld_phase import MeldPhase, best_meld_phase
 from rummy500_bots.policy import policy_of
-from rummy500_bots.styles import EXPERT, FAIR
+from rummy500_bots.styles import FAIR
 from rummy500_catalog import Catalog, ChoiceRefused
 from rummy500_client.bot import LegalAction, Request
 from rummy500_client.errors import ClientError
@@ -184,7 +184,7 @@ class Hints:
             self._rules = rules_from(Catalog(), rules)
         except (ChoiceRefused, RulesRefused, ValueError) as error:
             raise ClientError(f"no hints for this table: {error}") from error
-        self._bot = ExpertBot(0, EXPERT, Effort(time_ms=HINT_MS))
+        self._bot = ExpertBot(0, Effort(time_ms=HINT_MS))
 
     def of(self, view: View) -> str:
         """One line: the actions, and why."""
