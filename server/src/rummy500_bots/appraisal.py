@@ -43,7 +43,7 @@ def appraise(decision: Decision, played: Action, *, samples: int) -> Appraisal |
     found = sorted(candidates(round, view.seat, policy, decision.legal), key=lambda each: -each.expected)
     mine = next((each for each in found if each.actions == (played,)), None)
     if mine is None and isinstance(played, Discard):
-        (mine,) = held_back(round, view.seat, policy, (played,))
+        mine = held_back(round, view.seat, policy, (played,), laid=found[0].expected)
     if mine is None or len(found) == 1:
         return None
     dice = Random(place_of(view))

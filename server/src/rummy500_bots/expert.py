@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from random import Random
 
 from rummy500_bots.decision import Advice, Decision
@@ -25,12 +24,10 @@ from rummy500_engine.round import Round
 from rummy500_engine.terms import Phase
 
 MOST_CANDIDATES = 4
-IN_DOUBT = 25.0
-"""Points by which a candidate may be judged worse than the best and still be looked at."""
 MOST_HANDS = 400
 """Hands that are gone through for the plan of a meld phase, a dozen milliseconds; nearly all phases have fewer."""
-HOLDING = 6.0
-"""Points that melds in hand are judged to be worth less than on the table."""
+HOLDING = 7.0
+"""Points by which it is judged to be worse to hold all melds back, give or take OF_DRAWS."""
 
 
 class ExpertBot:
@@ -60,11 +57,7 @@ class ExpertBot:
         round = guessed_round(rules, view, plain_guess(knowledge))
         if len(decision.legal) == 1:
             return decision.legal, round, policy
-        found = sorted(
-            candidates(round, seat, policy, decision.legal, budget.is_half_spent), key=lambda each: -each.expected
-        )
-        best = found[0].expected
-        found = [each for each in found[:MOST_CANDIDATES] if each.expected >= best - IN_DOUBT]
+        found = _considered(candidates(round, seat, policy, decision.legal, budget.is_half_spent))
         dice = Random(self._seed ^ place_of(view))
         history, trios = self._history, trios_of(rules)
         chosen = look_ahead(
@@ -76,6 +69,13 @@ class ExpertBot:
             stakes=Stakes(view.totals, rules.target),
         )
         return chosen.actions, round, policy
+
+
+def _considered(found: list[Candidate]) -> list[Candidate]:
+    """The best, and of the others those that are most likely to be better."""
+    found.sort(key=lambda each: -each.expected)
+    others = sorted(found[1:], key=lambda each: -each.expected - each.doubt)
+    return [found[0], *others[: MOST_CANDIDATES - 1]]
 
 
 def candidates(
@@ -109,14 +109,15 @@ def _turns(
     found = _ended(after, seat, policy, phase.plays, phase.points - standing)
     discards = tuple(action for action in legal if isinstance(action, Discard))
     if phase.plays and discards:
-        found.append(max(held_back(round, seat, policy, discards), key=lambda each: each.expected))
+        laid = max([each.expected for each in found])
+        found.append(held_back(round, seat, policy, discards, laid=laid))
     return found
 
 
-def held_back(round: Round, seat: int, policy: Policy, discards: tuple[Action, ...]) -> list[Candidate]:
-    """Each of the discards, nothing laid before it although something could be."""
-    held = _discards(round, seat, policy, (), discards, -HOLDING)
-    return [replace(each, doubt=OF_DRAWS) for each in held]
+def held_back(round: Round, seat: int, policy: Policy, discards: tuple[Discard, ...], *, laid: float) -> Candidate:
+    """The best of the discards, nothing laid before it although something could be: what it is `laid`, less HOLDING."""
+    values = policy.discard_values(round, seat, discards)
+    return Candidate((discards[values.index(max(values))],), laid - HOLDING, OF_DRAWS)
 
 
 def _ended(after: Round, seat: int, policy: Policy, plays: tuple[Action, ...], gained: float) -> list[Candidate]:

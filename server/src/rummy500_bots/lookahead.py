@@ -43,7 +43,8 @@ def look_ahead(
 ) -> Candidate:
     """The best of the candidates, of which the first is expected to be. `guess` makes a round as the seat sees it. A
     guess that the budget breaks off counts for none of them."""
-    first, open_to = candidates[0], list(candidates[1:])
+    first = candidates[0]
+    open_to = [candidate for candidate in candidates[1:] if not _is_hopeless(candidate, first)]
     guesses = 0
     while open_to and budget.allows(guesses):
         round, points = guess(), []

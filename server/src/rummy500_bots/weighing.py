@@ -1,10 +1,10 @@
 """How well is known which of two candidates is better: by judgement, and by what rollouts said after one turn of each
 seat and after two.
 
-Both say less than they seem to. The judgement is wrong by a candidate's `doubt`. A first round of turns says little that
-is due to chance, but misses what comes later (MISSED), which the second round tells, with more noise: what it changes
-is believed by how well it is known. All figures are standard deviations in points, measured over positions of games
-between fair players, against rollouts to the end of the round.
+Both say less than they seem to. The judgement is wrong by a candidate's `doubt`. A first round of turns says little
+that is due to chance, but misses what comes later (MISSED), which the second round tells, with more noise: what it
+changes is believed by how well it is known. All figures are standard deviations in points, measured over positions of
+games between fair players, against rollouts to the end of the round.
 """
 
 from __future__ import annotations
