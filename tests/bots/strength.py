@@ -2,7 +2,8 @@
 
 Each deal is played once for each seat: the first bot sits there, and copies of the other in all other seats. A copy of
 the other in its place comes out at exactly 0. A match of one bot and several copies of another would play each of these
-games many times.
+games many times. A bot that has so much time for a decision has it in time of its processor: so a busy machine makes no
+bot weaker.
 
     python -m tests.bots.strength expert,samples=8 normal --players 4 --deals 100
 """
@@ -22,6 +23,7 @@ from tests.bots.yardstick import EquityBot
 from rummy500_arena.play import play_game
 from rummy500_arena.ratio import interval
 from rummy500_bots import Bot, Decision, built_in
+from rummy500_bots.expert import ExpertBot
 from rummy500_catalog import Catalog
 from rummy500_engine.actions import Action
 from rummy500_engine.game import Game
@@ -81,7 +83,10 @@ def leads(table: Table, bot: str, other: str, *, seed: int, deals: int, processe
 
 
 def _made(spec: str, seed: int) -> Bot:
-    return EquityBot(seed) if spec == YARDSTICK else built_in(spec, seed=seed)
+    bot = EquityBot(seed) if spec == YARDSTICK else built_in(spec, seed=seed)
+    if isinstance(bot, ExpertBot):
+        bot.clock = time.process_time
+    return bot
 
 
 @lru_cache(maxsize=4)

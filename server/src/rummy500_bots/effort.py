@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 DEFAULT_TIME_MS = 40
@@ -22,8 +23,11 @@ class Effort:
 class Budget:
     """What one decision may still use of an effort, from the moment at which it is asked for."""
 
-    def __init__(self, effort: Effort, *, time_left_ms: int | None = None) -> None:
-        self._samples, self._began = effort.samples, time.monotonic()
+    def __init__(
+        self, effort: Effort, *, time_left_ms: int | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
+        self._samples, self._began = effort.samples, clock()
         self._end: float | None = None
         if effort.time_ms:
             most = effort.time_ms if time_left_ms is None else min(effort.time_ms, time_left_ms // SLOWEST_PART)
@@ -35,8 +39,8 @@ class Budget:
 
     def is_spent(self) -> bool:
         """Whether the time is over; without a limit in time it never is."""
-        return self._end is not None and time.monotonic() >= self._end
+        return self._end is not None and self._clock() >= self._end
 
     def is_half_spent(self) -> bool:
         """Whether what is planned before looking ahead should come to an end."""
-        return self._end is not None and time.monotonic() >= (self._began + self._end) / 2
+        return self._end is not None and self._clock() >= (self._began + self._end) / 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from random import Random
 
@@ -34,8 +35,9 @@ class ExpertBot:
     """Keeps what happened in the round; its dice follow from the seed and from where the game stands."""
 
     def __init__(self, seed: int, effort: Effort, style: str = BALANCED) -> None:
-        """`style`: one of STYLES."""
+        """`style`: one of STYLES. Its time is told by `clock`, in seconds."""
         self._seed, self._style, self._effort = seed, style, effort
+        self.clock: Callable[[], float] = time.monotonic
         self._history = History()
 
     def act(self, decision: Decision) -> tuple[Action, ...]:
@@ -47,7 +49,7 @@ class ExpertBot:
         return Advice(actions, reason(round, decision.view.seat, actions, policy))
 
     def _decided(self, decision: Decision) -> tuple[tuple[Action, ...], Round, Policy]:
-        budget = Budget(self._effort, time_left_ms=decision.time_left_ms)
+        budget = Budget(self._effort, time_left_ms=decision.time_left_ms, clock=self.clock)
         view, rules = decision.view, decision.rules
         seat = view.seat
         assert seat is not None
