@@ -13,8 +13,6 @@ from rummy500_arena.ratio import interval
 from rummy500_bots import Bot, Decision, built_in, kinds
 from rummy500_bots.decision import Adviser
 from rummy500_bots.lookahead import WINNING, Stakes, lead_of
-from rummy500_bots.policy import policy_of
-from rummy500_bots.styles import FAIR
 from rummy500_catalog import Catalog
 from rummy500_engine.actions import Action, Discard
 from rummy500_engine.cards import read_card
@@ -135,9 +133,8 @@ def test_near_the_target_winning_matters_more_than_points() -> None:
     round = game.round
     assert round is not None
     round.apply(0, Discard(read_card("KC")))
-    policy = policy_of(rules, FAIR)
 
-    leads = [lead_of(round, 0, policy, Stakes(totals, 100)) for totals in ((0, 0), (100, 0), (0, 120))]
+    leads = [lead_of(round, 0, Stakes(totals, 100)) for totals in ((0, 0), (100, 0), (0, 120))]
 
     assert leads == [10.0, 10.0 + WINNING, 10.0 - WINNING]
 

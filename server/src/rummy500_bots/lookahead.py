@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rummy500_bots.effort import Budget
-from rummy500_bots.policy import Policy
+from rummy500_bots.outlook import Outlook
+from rummy500_bots.policy import policy_of
+from rummy500_bots.styles import FAIR, Style
 from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action
 from rummy500_engine.legal import legal_actions
@@ -20,6 +23,8 @@ from rummy500_engine.round import Round
 
 HOPELESS = 2.0
 """Standard deviations by which a candidate must be behind to be looked at no more."""
+STANDING: Final = Style(chance=0.45)
+"""How the hands are weighed when a rollout ends: with less hope than fair players have, high cards are caught."""
 WINNING = 100.0
 """Points that it is worth to win the game."""
 
@@ -36,7 +41,7 @@ def look_ahead(
     candidates: Sequence[Candidate],
     *,
     seat: int,
-    policy: Policy,
+    outlook: Outlook,
     guess: Callable[[], Round],
     budget: Budget,
     stakes: Stakes,
@@ -44,53 +49,55 @@ def look_ahead(
     """The best of the candidates, of which the first is expected to be. `guess` makes a round as the seat sees it. A
     guess that the budget breaks off counts for none of them."""
     first = candidates[0]
-    open_to = [candidate for candidate in candidates[1:] if not _is_hopeless(candidate, first)]
+    open_to = [candidate for candidate in candidates[1:] if not _is_hopeless(candidate, first, outlook)]
     guesses = 0
     while open_to and budget.allows(guesses):
         round, points = guess(), []
         for candidate in (first, *open_to):
-            found = rollout(round.clone(), seat, candidate.actions, policy=policy, stakes=stakes, budget=budget)
+            found = rollout(round.clone(), seat, candidate.actions, rounds=outlook.rounds, stakes=stakes, budget=budget)
             if found is None:
-                return _best(candidates)
+                return _best(candidates, outlook)
             points.append(found)
         for candidate, found in zip(open_to, points[1:], strict=True):
             candidate.note(found, points[0])
         guesses += 1
-        open_to = [candidate for candidate in open_to if not _is_hopeless(candidate, first)]
-    return _best(candidates)
+        open_to = [candidate for candidate in open_to if not _is_hopeless(candidate, first, outlook)]
+    return _best(candidates, outlook)
 
 
-def _best(candidates: Sequence[Candidate]) -> Candidate:
+def _best(candidates: Sequence[Candidate], outlook: Outlook) -> Candidate:
     first = candidates[0]
-    best = max(candidates[1:], key=lambda each: each.lead(first)[0], default=first)
-    return best if best is not first and best.lead(first)[0] > 0 else first
+    leads = [candidate.lead(first, outlook)[0] for candidate in candidates[1:]]
+    return candidates[1 + leads.index(max(leads))] if leads and max(leads) > 0 else first
 
 
-def _is_hopeless(candidate: Candidate, first: Candidate) -> bool:
-    lead, doubt = candidate.lead(first)
+def _is_hopeless(candidate: Candidate, first: Candidate, outlook: Outlook) -> bool:
+    lead, doubt = candidate.lead(first, outlook)
     return lead + HOPELESS * doubt < 0
 
 
 def rollout(
-    round: Round, seat: int, actions: Sequence[Action], *, policy: Policy, stakes: Stakes, budget: Budget
+    round: Round, seat: int, actions: Sequence[Action], *, rounds: int, stakes: Stakes, budget: Budget
 ) -> tuple[float, float] | None:
-    """Plays the actions and then, with fair players in all seats, two turns of each seat or to the end. Answers the
-    points by which the seat's side is ahead of the others after one of them and after two; None: there was no time."""
-    turns = round.turns_played
+    """Plays the actions and then, with fair players in all seats, so many turns of each seat or to the end, and as many
+    again. Answers the points by which the seat's side is ahead of the others after these and after those; None: there
+    was no time for that."""
+    begun, turns = round.turns_played, rounds * round.rules.players
     for action in actions:
         round.apply(seat, action)
-    if not _play_on(round, turns + round.rules.players, policy, budget):
+    if not _play_on(round, begun + turns, budget):
         return None
-    near = far = lead_of(round, seat, policy, stakes)
+    near = far = lead_of(round, seat, stakes)
     if not round.over:
-        if not _play_on(round, turns + 2 * round.rules.players, policy, budget):
+        if not _play_on(round, begun + 2 * turns, budget):
             return None
-        far = lead_of(round, seat, policy, stakes)
+        far = lead_of(round, seat, stakes)
     return near, far
 
 
-def _play_on(round: Round, turns: int, policy: Policy, budget: Budget) -> bool:
+def _play_on(round: Round, turns: int, budget: Budget) -> bool:
     """Until so many turns have been played, or the round is over; False: there was no time for that."""
+    policy = policy_of(round.rules, FAIR)
     while not round.over and round.turns_played < turns:
         if budget.is_spent():
             return False
@@ -100,15 +107,15 @@ def _play_on(round: Round, turns: int, policy: Policy, budget: Budget) -> bool:
     return True
 
 
-def lead_of(round: Round, seat: int, policy: Policy, stakes: Stakes) -> float:
+def lead_of(round: Round, seat: int, stakes: Stakes) -> float:
     """The points by which the side of the seat is, or is expected to be, ahead of the mean of the other sides; and what
     it is worth to win the game, or costs to lose it, where the round decides it."""
-    sides = round.rules.sides
+    sides, judge = round.rules.sides, policy_of(round.rules, STANDING).judge
     points: dict[int, float] = {}
     for other, score in enumerate(round.scores()):
         standing = float(score.points)
         if not round.over:
-            standing += policy.judge.prospects(round, other)
+            standing += judge.prospects(round, other)
         points[sides[other]] = points.get(sides[other], 0.0) + standing
     totals = {side: stakes.totals[other] + points[side] for other, side in enumerate(sides)}
     own, own_total = points.pop(sides[seat]), totals.pop(sides[seat])

@@ -30,19 +30,14 @@ class Style:
     """What the cards that stay in hand count when one is thrown, in parts of what they are worth."""
     danger: float = 1.2
     """What a discard gives away, in parts of the points that others would make of it."""
-    told: float = 1.0
-    """Of what two discards are judged to differ, the part that is believed by a player who can look ahead."""
 
 
 FAIR: Final = Style()
 EXPERT: Final = Style(draw=12.0, denial=0.1, lone=1.0, keep=0.4, danger=1.8)
-"""At a table of two."""
-EXPERT_AMONG_MANY: Final = Style(told=0.25)
-
-
-def expert_style(players: int) -> Style:
-    """How an expert weighs at a table of so many, before it looks ahead."""
-    return EXPERT if players == 2 else EXPERT_AMONG_MANY
+"""Of an expert at a table of two."""
+AMONG_MANY: Final = Style(chance=0.4, denial=0.45, draw=4.0, keep=0.4, danger=0.0)
+"""Of an expert at a larger table: less comes to one hand there, high cards are caught, and what one player is not fed
+another throws."""
 
 
 def styled(base: Style, name: str) -> Style:
