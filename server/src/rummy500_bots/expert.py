@@ -16,7 +16,7 @@ from rummy500_bots.outlook import Outlook, outlook_of
 from rummy500_bots.policy import Policy, answers, policy_of
 from rummy500_bots.random_play import place_of
 from rummy500_bots.reasons import reason
-from rummy500_bots.styles import BALANCED, styled
+from rummy500_bots.styles import BALANCED, EXPERT, styled
 from rummy500_bots.trios import trios_of
 from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action, Discard
@@ -56,7 +56,7 @@ class ExpertBot:
         assert seat is not None
         self._history.note(decision.events)
         outlook = outlook_of(rules.players)
-        policy = policy_of(rules, styled(outlook.style, self._style))
+        policy = policy_of(rules, styled(EXPERT, self._style))
         knowledge = knowledge_of(rules, view)
         round = guessed_round(rules, view, plain_guess(knowledge))
         if len(decision.legal) == 1:
@@ -96,7 +96,7 @@ def candidates(
     weighed = legal if round.phase is Phase.DRAW else answers(legal)
     ask = policy.draw_values if round.phase is Phase.DRAW else policy.answer_values
     return [
-        Candidate((action,), outlook.told * value, outlook.of_draws)
+        Candidate((action,), value, outlook.of_draws)
         for action, value in zip(weighed, ask(round, seat, weighed), strict=True)
     ]
 
@@ -137,6 +137,6 @@ def _ended(after: Round, seat: int, policy: Policy, outlook: Outlook, plays: tup
         return [Candidate(plays, 0.0, outlook.of_draws)]
     legal = [action for action in legal_actions(after, seat) if isinstance(action, Discard)]
     return [
-        Candidate((*plays, action), outlook.told * value, outlook.of_discards)
+        Candidate((*plays, action), value, outlook.of_discards)
         for action, value in zip(legal, policy.discard_values(after, seat, legal), strict=True)
     ]

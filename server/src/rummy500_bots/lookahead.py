@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from rummy500_bots.effort import Budget
 from rummy500_bots.outlook import Outlook
 from rummy500_bots.policy import policy_of
-from rummy500_bots.styles import FAIR, Style
+from rummy500_bots.styles import EXPERT, FAIR
 from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action
 from rummy500_engine.legal import legal_actions
@@ -23,8 +22,6 @@ from rummy500_engine.round import Round
 
 HOPELESS = 2.0
 """Standard deviations by which a candidate must be behind to be looked at no more."""
-STANDING: Final = Style(chance=0.45)
-"""How the hands are weighed when a rollout ends: with less hope than fair players have, high cards are caught."""
 WINNING = 100.0
 """Points that it is worth to win the game."""
 
@@ -54,7 +51,7 @@ def look_ahead(
     while open_to and budget.allows(guesses):
         round, points = guess(), []
         for candidate in (first, *open_to):
-            found = rollout(round.clone(), seat, candidate.actions, rounds=outlook.rounds, stakes=stakes, budget=budget)
+            found = rollout(round.clone(), seat, candidate.actions, stakes=stakes, budget=budget)
             if found is None:
                 return _best(candidates, outlook)
             points.append(found)
@@ -77,12 +74,11 @@ def _is_hopeless(candidate: Candidate, first: Candidate, outlook: Outlook) -> bo
 
 
 def rollout(
-    round: Round, seat: int, actions: Sequence[Action], *, rounds: int, stakes: Stakes, budget: Budget
+    round: Round, seat: int, actions: Sequence[Action], *, stakes: Stakes, budget: Budget
 ) -> tuple[float, float] | None:
-    """Plays the actions and then, with fair players in all seats, so many turns of each seat or to the end, and as many
-    again. Answers the points by which the seat's side is ahead of the others after these and after those; None: there
-    was no time for that."""
-    begun, turns = round.turns_played, rounds * round.rules.players
+    """Plays the actions and then, with fair players in all seats, two turns of each seat or to the end. Answers the
+    points by which the seat's side is ahead of the others after one of them and after two; None: there was no time."""
+    begun, turns = round.turns_played, round.rules.players
     for action in actions:
         round.apply(seat, action)
     if not _play_on(round, begun + turns, budget):
@@ -110,7 +106,7 @@ def _play_on(round: Round, turns: int, budget: Budget) -> bool:
 def lead_of(round: Round, seat: int, stakes: Stakes) -> float:
     """The points by which the side of the seat is, or is expected to be, ahead of the mean of the other sides; and what
     it is worth to win the game, or costs to lose it, where the round decides it."""
-    sides, judge = round.rules.sides, policy_of(round.rules, STANDING).judge
+    sides, judge = round.rules.sides, policy_of(round.rules, EXPERT).judge
     points: dict[int, float] = {}
     for other, score in enumerate(round.scores()):
         standing = float(score.points)
