@@ -15,7 +15,6 @@ from rummy500_bots.outlook import outlook_of
 from rummy500_bots.policy import policy_of
 from rummy500_bots.random_play import place_of
 from rummy500_bots.reasons import reason
-from rummy500_bots.styles import EXPERT
 from rummy500_engine.actions import Action, Discard
 from rummy500_engine.guess import guessed_round
 
@@ -39,7 +38,7 @@ def appraise(decision: Decision, played: Action, *, samples: int) -> Appraisal |
     assert view.seat is not None
     knowledge = knowledge_of(rules, view)
     outlook = outlook_of(rules.players)
-    policy = policy_of(rules, EXPERT)
+    policy = policy_of(rules, outlook.style)
     round = guessed_round(rules, view, plain_guess(knowledge))
     found = sorted(candidates(round, view.seat, policy, outlook, decision.legal), key=lambda each: -each.expected)
     mine = next((each for each in found if each.actions == (played,)), None)

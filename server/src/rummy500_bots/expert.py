@@ -16,7 +16,7 @@ from rummy500_bots.outlook import Outlook, outlook_of
 from rummy500_bots.policy import Policy, answers, policy_of
 from rummy500_bots.random_play import place_of
 from rummy500_bots.reasons import reason
-from rummy500_bots.styles import BALANCED, EXPERT, styled
+from rummy500_bots.styles import BALANCED, styled
 from rummy500_bots.trios import trios_of
 from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action, Discard
@@ -56,7 +56,7 @@ class ExpertBot:
         assert seat is not None
         self._history.note(decision.events)
         outlook = outlook_of(rules.players)
-        policy = policy_of(rules, styled(EXPERT, self._style))
+        policy = policy_of(rules, styled(outlook.style, self._style))
         knowledge = knowledge_of(rules, view)
         round = guessed_round(rules, view, plain_guess(knowledge))
         if len(decision.legal) == 1:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from rummy500_bots.effort import Budget
 from rummy500_bots.outlook import Outlook
 from rummy500_bots.policy import policy_of
-from rummy500_bots.styles import EXPERT, FAIR
+from rummy500_bots.styles import AMONG_MANY, FAIR
 from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action
 from rummy500_engine.legal import legal_actions
@@ -106,7 +106,7 @@ def _play_on(round: Round, turns: int, budget: Budget) -> bool:
 def lead_of(round: Round, seat: int, stakes: Stakes) -> float:
     """The points by which the side of the seat is, or is expected to be, ahead of the mean of the other sides; and what
     it is worth to win the game, or costs to lose it, where the round decides it."""
-    sides, judge = round.rules.sides, policy_of(round.rules, EXPERT).judge
+    sides, judge = round.rules.sides, policy_of(round.rules, AMONG_MANY).judge
     points: dict[int, float] = {}
     for other, score in enumerate(round.scores()):
         standing = float(score.points)

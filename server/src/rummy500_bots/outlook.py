@@ -10,9 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from rummy500_bots.styles import AMONG_MANY, EXPERT, Style
+
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
+    style: Style
+    """How it judges."""
     of_draws: float
     """By which the judgement of two draws, calls or ways to lay is wrong."""
     of_discards: float
@@ -27,8 +31,12 @@ class Outlook:
     """By which both mislead."""
 
 
-OF_TWO: Final = Outlook(of_draws=10.0, of_discards=7.0, near_noise=20.0, far_noise=19.0, missed=9.0, never_told=5.0)
-OF_MANY: Final = Outlook(of_draws=11.0, of_discards=4.0, near_noise=14.0, far_noise=18.0, missed=6.0, never_told=3.0)
+OF_TWO: Final = Outlook(
+    style=EXPERT, of_draws=10.0, of_discards=7.0, near_noise=20.0, far_noise=19.0, missed=9.0, never_told=5.0
+)
+OF_MANY: Final = Outlook(
+    style=AMONG_MANY, of_draws=11.0, of_discards=4.0, near_noise=14.0, far_noise=18.0, missed=6.0, never_told=3.0
+)
 
 
 def outlook_of(players: int) -> Outlook:
