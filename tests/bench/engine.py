@@ -20,7 +20,7 @@ from rummy500_engine.round import Round
 from rummy500_engine.rules import Rules
 from rummy500_engine.shuffle import seed_for, shuffle
 from rummy500_engine.terms import Pack, Phase, Sets
-from rummy500_server.commands.serve import COLLECT_AFTER
+from rummy500_server.memory import COLLECT_AFTER
 
 HAND_CARDS, PILE_CARDS = 40, 30
 

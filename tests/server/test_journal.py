@@ -24,7 +24,7 @@ from rummy500_server.journal import (
     StaleWriter,
 )
 from rummy500_server.journal_file import open_file
-from rummy500_server.journal_sqlite import CHECKPOINT_AFTER, SqliteJournal
+from rummy500_server.journal_sqlite import CHECKPOINT_AFTER, FEW_RECORDS, SqliteJournal
 
 
 class Clock:
@@ -334,6 +334,28 @@ async def test_a_commit_that_need_not_wait_is_done_when_it_was_called(tmp_path: 
     assert await asked == [(1, b"one")]
     await later
     await journal.close()
+
+
+async def test_the_loop_waits_for_a_quick_disk_itself_when_little_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_sqlite, "QUICK", 3_600.0)
+    async with opened(tmp_path / "journal.db") as journal:
+        first = asyncio.ensure_future(journal.append("t1", 1, [b"one"]))
+        assert not first.done()  # how quick the disk is was not known yet
+        await first
+
+        little = asyncio.ensure_future(journal.append("t1", 2, [b"two"]))
+        assert little.done()
+        much = asyncio.ensure_future(journal.append("t1", 3, [b"a record"] * (FEW_RECORDS + 1)))
+        assert not much.done()
+        await much
+
+        monkeypatch.setattr(journal_sqlite, "QUICK", 0.0)
+        slow = asyncio.ensure_future(journal.append("t2", 1, [b"one"]))
+        assert not slow.done()
+        await slow
+        assert len(await journal.read("t1")) == 2 + FEW_RECORDS + 1
 
 
 # --- lists

@@ -8,6 +8,7 @@ import gc
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
+import grpc
 import pytest
 from tests.server.at_table import OWNER, Client, refused, secret_of
 from tests.server.running import bearer, channel_to, running_app
@@ -15,7 +16,7 @@ from tests.server.stream_bot import stream_bot
 from tests.server.test_call_windows import window_position
 from tests.server.timed_tables import Tables, timed_tables, until
 
-from rummy500.v1 import rules_pb2, table_pb2, table_service_pb2
+from rummy500.v1 import play_service_pb2, rules_pb2, table_pb2, table_service_pb2
 from rummy500_catalog import Catalog
 from rummy500_catalog.catalog import REMEMBERED_RULES
 from rummy500_server.keeper import Keeper
@@ -178,6 +179,34 @@ async def test_a_table_that_is_let_go_does_not_wait_for_the_collector(tables: Ta
         await end_others(tables.client)
 
         assert [name for name, part in parts.items() if part() is not None] == []
+
+
+# --- calls
+
+
+async def left_for_the_collector(call: Callable[[], Awaitable[object]]) -> int:
+    """The objects that fifty calls leave in cycles."""
+    with without_collector():
+        for _ in range(50):
+            with contextlib.suppress(grpc.aio.AioRpcError):
+                await call()
+        return gc.collect()
+
+
+async def test_a_refused_call_leaves_the_collector_no_more_than_an_answered_one(tables: Tables) -> None:
+    client, table = tables.client, await tables.client.create(2)
+
+    async def read(name: str) -> None:
+        async for _ in client.plays.Watch(play_service_pb2.WatchRequest(table=name), metadata=bearer(OWNER)):
+            return
+
+    def look(name: str) -> Callable[[], Awaitable[object]]:
+        request = table_service_pb2.GetTableRequest(table=name)
+        return lambda: client.tables.GetTable(request, metadata=bearer(OWNER))
+
+    answered = await left_for_the_collector(look(table))
+    assert await left_for_the_collector(look("none")) <= answered
+    assert await left_for_the_collector(lambda: read("none")) <= answered
 
 
 # --- rules

@@ -30,6 +30,8 @@ BAD_TEXTS = (
 DEEP = 300
 """Levels of messages within messages; protobuf reads a hundred."""
 MOST_CHANGES = 4
+MOST_BYTES = 1 << 20
+"""What is repeated stays below this, more than a server reads: repeating what was repeated would fill the memory."""
 
 
 def varint(number: int) -> bytes:
@@ -102,7 +104,8 @@ class Mutator:
             case 0 if pieces:
                 del pieces[at % len(pieces)]
             case 1 if pieces:
-                pieces.insert(at, dice.choice(pieces) * dice.choice((1, 2, 70, 700)))
+                piece = dice.choice(pieces)
+                pieces.insert(at, piece * min(dice.choice((1, 2, 70, 700)), 1 + MOST_BYTES // (len(piece) + 1)))
             case 2:
                 pieces.insert(at, self._unknown())
             case 3 if fields:

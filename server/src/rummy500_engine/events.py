@@ -79,6 +79,7 @@ _TOOK_ONE: Final[dict[int, TookFromPile]] = {}
 _LAID_OFF: Final[dict[int, LaidOff]] = {}
 _DISCARDED: Final[dict[int, Discarded]] = {}
 _DREW: Final[dict[int, DrewFromStock]] = {}
+_NO_CARD: Final = 63
 
 
 def took_from_pile(seat: int, cards: tuple[Card, ...], must_use: tuple[Card, ...]) -> TookFromPile:
@@ -108,8 +109,8 @@ def discarded(seat: int, card: Card) -> Discarded:
     return shared
 
 
-def drew_from_stock(seat: int, card: Card, stock_count: int) -> DrewFromStock:
-    key = (stock_count << 4 | seat) << 6 | card
+def drew_from_stock(seat: int, card: Card | None, stock_count: int) -> DrewFromStock:
+    key = (stock_count << 4 | seat) << 6 | (_NO_CARD if card is None else card)
     shared = _DREW.get(key)
     if shared is None:
         shared = _DREW[key] = DrewFromStock(seat, card, stock_count)

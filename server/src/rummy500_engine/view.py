@@ -24,6 +24,7 @@ from rummy500_engine.events import (
     TookFromPile,
     TurnPassed,
     VariantEvent,
+    drew_from_stock,
 )
 from rummy500_engine.game import Game
 from rummy500_engine.melds import Meld
@@ -142,7 +143,7 @@ def redact(event: Event, seat: int | None) -> Event:
         case RoundDealt(hands=hands):
             return replace(event, hands=tuple(hand if s == seat else None for s, hand in enumerate(hands)))
         case DrewFromStock(drawer, _, stock_count):
-            return event if drawer == seat else DrewFromStock(drawer, None, stock_count)
+            return event if drawer == seat else drew_from_stock(drawer, None, stock_count)
         case VariantEvent(private=True):
             return event if event.seat == seat else replace(event, fields=(), cards=())
         case (

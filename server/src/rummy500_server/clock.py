@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextvars import Context
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rummy500_server.player import Player
 from rummy500_server.translate.views import ClockFace
@@ -40,26 +40,37 @@ class LoopTimer:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._held_up = 0.0
-        self._set_beat(self._loop.time())
+        self._set_beat(time.monotonic())
 
     def time(self) -> float:
-        now = self._loop.time()
+        now = time.monotonic()  # the loop's own time may stand still during a turn
         return (now if now < self._beat_at else self._beat_at) - self._held_up
 
     def call_at(self, when: float, callback: Callable[[], None], /) -> Handle:
-        return self._loop.call_at(when + self._held_up, callback, context=Context())
+        return self._loop.call_later(when + self._held_up - time.monotonic(), callback, context=Context())
 
     def stop(self) -> None:
         self._heart.cancel()
 
     def _set_beat(self, now: float) -> None:
         self._beat_at = now + BEAT
-        self._heart = self._loop.call_at(self._beat_at, self._beat, context=Context())
+        self._heart = self._loop.call_later(BEAT, self._beat, context=Context())
 
     def _beat(self) -> None:
-        now = self._loop.time()
+        now = time.monotonic()
         self._held_up += max(0.0, now - self._beat_at)
         self._set_beat(now)
+
+
+class Moment(NamedTuple):
+    """`at` in the timer's seconds, and the same in milliseconds since 1970 UTC."""
+
+    at: float
+    unix_ms: int
+
+
+def moment(timer: Timer) -> Moment:
+    return Moment(timer.time(), round(time.time() * 1000))
 
 
 class TurnClock:
@@ -76,6 +87,9 @@ class TurnClock:
 
     def now(self) -> float:
         return self._timer.time()
+
+    def moment(self) -> Moment:
+        return moment(self._timer)
 
     def begin(self, player: Player, sequence: int, *, more_ms: int = 0, deadline: float | None = None) -> None:
         """The decision about this sequence has been published; it has `more_ms` beyond the limit, or until a deadline
@@ -121,9 +135,10 @@ class TurnClock:
         """By how much the decision is late, at least 1."""
         return max(1, round((self._timer.time() - player.deadline) * 1000))
 
-    def face(self, player: Player, finished_turns: Sequence[int], banks: Sequence[int]) -> ClockFace:
-        left = max(0, round((player.deadline - self._timer.time()) * 1000))
-        return ClockFace(left, round(time.time() * 1000) + left, tuple(finished_turns), tuple(banks))
+    @staticmethod
+    def face(player: Player, now: Moment, *, finished_turns: tuple[int, ...], banks: Sequence[int]) -> ClockFace:
+        left = max(0, round((player.deadline - now.at) * 1000))
+        return ClockFace(left, now.unix_ms + left, finished_turns, tuple(banks))
 
     def _ring(self) -> None:
         self._rings = None

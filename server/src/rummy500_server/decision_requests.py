@@ -9,6 +9,7 @@ from rummy500_server.translate.pieces import VARINT, block, numbers, tag, time_v
 from rummy500_server.translate.views import clock_piece, refusal_message, view_bytes
 
 if TYPE_CHECKING:
+    from rummy500_server.clock import Moment
     from rummy500_server.keeper import Keeper
 
 _VIEW = tag(pb.DecisionRequest, "view")
@@ -26,7 +27,7 @@ def request_prefix(keeper: Keeper, seat: int) -> bytes:
     return pb.DecisionRequest(table=table.name, seat=seat, rules_digest=table.rules.digest).SerializeToString()
 
 
-def decision_request(keeper: Keeper, seat: int, prefix: bytes) -> bytes:
+def decision_request(keeper: Keeper, seat: int, prefix: bytes, now: Moment) -> bytes:
     """What the seat is asked now; empty: a variant has just ended the table."""
     keeper.verify_view(seat)
     legal = keeper.legal_actions(seat)
@@ -34,7 +35,7 @@ def decision_request(keeper: Keeper, seat: int, prefix: bytes) -> bytes:
         return b""
     table, player = keeper.table, keeper.players[seat]
     sequence = table.sequence
-    clock, left, deadline, told = keeper.clock_face(seat), _NO_TIME, _NO_TIME, b""
+    clock, left, deadline, told = keeper.clock_face(seat, now), _NO_TIME, _NO_TIME, b""
     if clock is not None:
         left, deadline = time_varint(clock.time_left_ms), time_varint(clock.deadline_unix_ms)
         told = clock_piece(left, deadline, clock)

@@ -41,7 +41,11 @@ class EventLog:
         begin = max(after + 1 - self._first, 0)
         if most is not None and len(self._events) - begin > most:
             begin = len(self._events) - most
-        return [piece or self._piece(index, seat) for index, piece in enumerate(self._pieces[begin:], begin)]
+        pieces: list[bytes] = []
+        for index in range(begin, len(self._events)):
+            piece = self._pieces[index]
+            pieces.append(self._piece(index, seat) if piece is None else piece)
+        return pieces
 
     def _piece(self, index: int, seat: int | None) -> bytes:
         event = self._events[index]

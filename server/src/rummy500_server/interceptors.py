@@ -94,7 +94,7 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
                 self._enter(method, context)
                 return await inner(_readable(request), context)
             except Exception as error:
-                await self._refuse(error, request, method, context)
+                self._refuse(error, request, method, context)
 
         return answer
 
@@ -116,7 +116,7 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
                     else:
                         await inner(_readable(request), context)
             except Exception as error:
-                await self._refuse(error, request, method, context)
+                self._refuse(error, request, method, context)
             finally:
                 self._tally.streams[name] -= 1
 
@@ -138,29 +138,35 @@ class AroundEveryMethod(grpc.aio.ServerInterceptor):
             self._usage.request(name)
         return name
 
-    async def _refuse(self, error: Exception, request: Any, method: str, context: _Context) -> None:
-        """Ends the call with the status of the error. gRPC keeps the error, and its frames hold the table: without an
-        end to that the table of every refused call would wait for the collector."""
+    def _refuse(self, error: Exception, request: Any, method: str, context: _Context) -> None:
+        """Ends the call with the status of the error.
+
+        Nothing of it waits for the collector, as the table of a refused call would: the error lets its frames go, and
+        `abort` is not used, for gRPC keeps what that raises, whose frames hold the call.
+        """
+        if isinstance(error, grpc.aio.AbortError):
+            raise error
         try:
-            await self._end(error, request, method, context)
+            self._answer(error, request, method, context)
         finally:
             error.__traceback__ = error.__cause__ = error.__context__ = None
 
-    async def _end(self, error: Exception, request: Any, method: str, context: _Context) -> None:
+    def _answer(self, error: Exception, request: Any, method: str, context: _Context) -> None:
         """What no caller can cause is ours: logged, and INTERNAL."""
-        if isinstance(error, grpc.aio.AbortError):
-            raise error
         if isinstance(error, VariantError):
             self._tally.variant_errors[error.distribution] += 1
         rejection = rejection_of(error)
         if rejection is None:
             log.error("request.failed", exc_info=error, **_about(request))
             self._tally.rejected_calls[_told(method), grpc.StatusCode.INTERNAL.name, ""] += 1
-            await context.abort(grpc.StatusCode.INTERNAL, "the server made a mistake; it is in its log")
+            context.set_code(grpc.StatusCode.INTERNAL)
+            context.set_details("the server made a mistake; it is in its log")
             return
         log.info("request.refused", reason=rejection.reason, sentence=rejection.sentence, **_about(request))
         self._tally.rejected_calls[_told(method), rejection.code.name, rejection.reason] += 1
-        await context.abort(rejection.code, rejection.sentence, trailing_metadata=rejection.trailers())
+        context.set_code(rejection.code)
+        context.set_details(rejection.sentence)
+        context.set_trailing_metadata(rejection.trailers())
 
 
 def _about(request: Any) -> dict[str, str]:

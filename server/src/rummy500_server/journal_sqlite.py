@@ -1,7 +1,7 @@
 """A journal in one SQLite file, written by one thread that commits whatever has gathered meanwhile as one group.
 
-Where a commit need not wait for the disk, the loop makes it itself while the thread rests: it takes less time than to
-wake the thread and to be woken by it.
+Where a commit need not wait for the disk, or is small and the disk is quick, the loop makes it itself while the thread
+rests: it takes less time than to wake the thread and to be woken by it.
 
 New records go to the end of `log`, which is the cheapest thing to sync; when the log is long, and when the file is
 opened, they are moved into `records`, keyed by table and sequence. One process writes (`database_lock`), others may
@@ -28,7 +28,11 @@ from rummy500_server.journal_file import STATEMENTS_KEPT, move_log, open_file
 
 LONGEST_GROUP = 4_096
 CHECKPOINT_AFTER = 1_000
-"""Commits that did not wait for the disk before the thread brings them into the database, which does."""
+"""Commits before the thread brings them into the database, which takes some syncs of the disk."""
+QUICK = 0.001
+"""Seconds: when the last commit took less, the loop itself waits for the disk with the next."""
+FEW_RECORDS = 2
+"""If that has no more records: with more, other tables are at work too, and go on while the thread waits."""
 LONGEST_LOG = 50_000
 """Records in the log before they are moved: some 60 ms of work."""
 ROWS_A_STATEMENT = STATEMENTS_KEPT // 2
@@ -182,10 +186,11 @@ class _Writer(threading.Thread):
         self._in_log = 0
         self._busy = threading.Lock()
         self._waits_for_disk = connection.execute("PRAGMA synchronous").fetchone()[0] >= _FULL
+        self._took = QUICK
+        """Seconds of the last commit."""
         self._not_in_database = 0
-        """Commits since the last checkpoint; counted where none waits for the disk."""
-        if not self._waits_for_disk:
-            connection.execute("PRAGMA wal_autocheckpoint = 0")
+        """Commits since the last checkpoint."""
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
 
     def run(self) -> None:
         is_open = True
@@ -209,7 +214,8 @@ class _Writer(threading.Thread):
     def commit_at_once(self, commit: _Commit) -> list[_Outcome] | None:
         """Commits in the caller's thread; only while this one has nothing to do. None: it was not done."""
         is_due = self._in_log >= LONGEST_LOG or self._not_in_database >= CHECKPOINT_AFTER
-        if self._waits_for_disk or is_due or not self._busy.acquire(blocking=False):
+        is_slow = self._waits_for_disk and not (self._took < QUICK and _is_small(commit))
+        if is_slow or is_due or not self._busy.acquire(blocking=False):
             return None
         try:
             return self._commit([commit])
@@ -257,7 +263,9 @@ class _Writer(threading.Thread):
                             rows += (write.table, number, record)
                     else:
                         others.append(write)
+            began = time.perf_counter()
             self._write(rows, others)
+            self._took = time.perf_counter() - began
         except Exception as error:  # whatever it is, the others are served
             if self._connection.in_transaction:
                 self._connection.rollback()
@@ -268,8 +276,7 @@ class _Writer(threading.Thread):
             if isinstance(write, Erase):
                 self._last.pop(write.table, None)
         self._in_log += len(rows) // 3
-        if not self._waits_for_disk:
-            self._not_in_database += 1
+        self._not_in_database += 1
         return outcomes + [(commit.done, None, None) for commit in kept]
 
     def _write(self, rows: list[object], others: list[Put | Drop | Erase]) -> None:
@@ -320,6 +327,11 @@ class _Writer(threading.Thread):
         self._not_in_database = 0
         with suppress(sqlite3.Error):  # nothing is lost: it stays in the write-ahead log until the next time
             self._connection.execute("PRAGMA wal_checkpoint")
+
+
+def _is_small(commit: _Commit) -> bool:
+    records = [len(write.records) if isinstance(write, Append) else 1 for write in commit.writes]
+    return sum(records) <= FEW_RECORDS
 
 
 def _settle(outcomes: list[_Outcome]) -> None:

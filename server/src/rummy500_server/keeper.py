@@ -19,7 +19,7 @@ from rummy500_engine.refusals import Refused
 from rummy500_engine.terms import VariantError
 from rummy500_engine.view import seat_view
 from rummy500_server.acting import Acting, Stop, reveals
-from rummy500_server.clock import Timer, TurnClock
+from rummy500_server.clock import Moment, Timer, TurnClock
 from rummy500_server.commits import Commits
 from rummy500_server.entries import Acted, Closed, Entry, Forfeited, Left, Started, write_entry
 from rummy500_server.journal import Write
@@ -96,7 +96,8 @@ class Keeper:
         if self.table.seats[seat].stand_in:
             self.overtime.player_is_back(seat)
         decided = self._decided(seat, read_at)
-        if self.window.is_young and self.window.holds(seat, actions, then, decided=decided):
+        is_held = self.table.is_polled and self.window.is_young
+        if is_held and self.window.holds(seat, actions, then, decided=decided):
             return
         then(self.act(seat, actions, decided=decided))
 
@@ -195,26 +196,31 @@ class Keeper:
 
     def is_asked(self, seat: int) -> bool:
         """Whether the seat has to decide, its decision is public, and it has not answered."""
-        is_due = seat in self.asked and self.players[seat].asked == self.table.sequence and seat in self.table.to_act()
-        return is_due and not self.window.held_by(seat)
+        table = self.table
+        is_due = self.players[seat].asked == table.sequence and seat in self.asked and seat in table.to_act()
+        return is_due and not (table.is_polled and self.window.held_by(seat))
 
     @property
     def is_timed(self) -> bool:
         """Whether a clock runs for the decision that is open; at a table without one it does in a call window."""
+        if not self.table.creation.clock.is_untimed:
+            return True
         round = self.table.game.round
-        seconds = round.poll.seconds if round is not None and round.poll is not None else 0
-        return not self.table.creation.clock.is_untimed or bool(seconds)
+        return round is not None and round.poll is not None and bool(round.poll.seconds)
 
-    def clock_face(self, seat: int | None) -> ClockFace | None:
+    def clock_face(self, seat: int | None, now: Moment) -> ClockFace | None:
         """The clock of the seat's decision, else that of the seat in turn; in a poll nobody sees another's. None: no
         clock runs."""
         table, asked = self.table, self.table.to_act()
         if seat not in asked:
             seat = None if len(asked) != 1 or table.is_polled else asked[0]
-        if seat is None or self.players[seat].asked != table.sequence or not self.is_timed:
+        if seat is None:
             return None
-        finished = [each.finished_turns for each in table.seats]
-        return self.clock.face(self.players[seat], finished, table.banks.bank if table.banks is not None else ())
+        player = self.players[seat]
+        if player.asked != table.sequence or not self.is_timed:
+            return None
+        banks = () if table.banks is None else table.banks.bank
+        return self.clock.face(player, now, finished_turns=table.finished_turns, banks=banks)
 
     # --- the players' connections
 
@@ -330,14 +336,15 @@ class Keeper:
 
     def publish(self) -> None:
         """All is durable: the seats that are asked are asked now, and everybody is shown."""
-        table, sequence = self.table, self.table.sequence
-        asked, banks, deadline = table.to_act(), table.banks, self.window.opened() if table.is_polled else None
-        self.asked = asked
-        for seat in asked:
-            if self.players[seat].asked != sequence:
+        table, sequence, banks = self.table, self.table.sequence, self.table.banks
+        deadline = self.window.opened() if table.is_polled else None
+        asked = self.asked = table.to_act()
+        players = [self.players[seat] for seat in asked]
+        for seat, player in zip(asked, players, strict=True):
+            if player.asked != sequence:
                 more_ms = 0 if banks is None or table.seats[seat].stand_in else banks.more_ms(seat)
-                self.clock.begin(self.players[seat], sequence, more_ms=more_ms, deadline=deadline)
-        self.clock.arm([self.players[seat].deadline for seat in asked])
+                self.clock.begin(player, sequence, more_ms=more_ms, deadline=deadline)
+        self.clock.arm([player.deadline for player in players])
         self._notify()
         if table.is_over:
             self.window.release()
@@ -345,7 +352,7 @@ class Keeper:
             tellers, self.after_over = self.after_over, []
             for tell in tellers:
                 tell(self)
-        elif any(self.bots.plays(seat) for seat in asked):
+        elif self.bots.play_one_of(asked):
             self._loop.call_soon(self.bots.play_on, context=Context())
 
     def tell_lost(self) -> None:

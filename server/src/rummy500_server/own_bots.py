@@ -74,6 +74,14 @@ class OwnBots(Part):
         spec = state.who if state.kind is SeatKind.BUILTIN_BOT else state.stand_in
         return kinds()[BotSpec.read(spec).name].thinks
 
+    def play_one_of(self, seats: Sequence[int]) -> bool:
+        """Whether nobody is waited for in some of these seats."""
+        players, states = self._keeper.players, self._keeper.table.seats
+        for seat in seats:
+            if (players[seat].bot is not None or states[seat].forfeited is not None) and self.plays(seat):
+                return True
+        return False
+
     def plays(self, seat: int) -> bool:
         """Whether nobody is waited for in that seat. A bot that plays for its player goes on at once only for the sake
         of another player; alone it takes the time of a decision for each turn, so that the game does not run away."""
@@ -135,13 +143,14 @@ class OwnBots(Part):
     def _ask(self, seat: int) -> None:
         keeper = self._keeper
         table, player = keeper.table, keeper.players[seat]
-        request = decision_request(keeper, seat, request_prefix(keeper, seat))
+        now = keeper.clock.moment()
+        request = decision_request(keeper, seat, request_prefix(keeper, seat), now)
         if not request or table.is_over:
             return
         choice = table.creation.choice
         rules = TableRules(choice.preset, choice.variants, tuple(sorted(choice.options.items())), len(table.seats))
         question = Question(pickle.dumps(player.bot), rules, request, time.monotonic())
-        face = keeper.clock_face(seat)
+        face = keeper.clock_face(seat, now)
         time_ms = table.creation.clock.decision_ms if face is None else face.time_left_ms
         patience = time_ms / 1000 * PATIENCE if time_ms else None
         thought = self._thought(seat, table.sequence, question, patience)

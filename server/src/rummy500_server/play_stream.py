@@ -14,7 +14,7 @@ from google.protobuf.json_format import MessageToJson
 from rummy500.v1 import play_service_pb2 as pb
 from rummy500_engine.refusals import Refused
 from rummy500_server.acting import Acting, Stop, actions_from, verify_play_request
-from rummy500_server.clock import Timer
+from rummy500_server.clock import Moment, Timer, moment
 from rummy500_server.clock_wire import clock_message
 from rummy500_server.commits import Commits
 from rummy500_server.decision_requests import MOST_EVENTS, decision_request, request_prefix
@@ -28,6 +28,7 @@ from rummy500_server.translate.events import result_into
 from rummy500_server.translate.pieces import block, tag
 from rummy500_server.translate.views import refusal_message
 
+_OPEN = TableState.OPEN
 _REQUESTS = tag(pb.PlayResponse, "decision_requests")
 LONGEST_MESSAGE = 512 << 10
 """Bytes after which what is due goes into another message."""
@@ -62,7 +63,7 @@ class PlayLink:
     def published(self) -> None:
         keeper = self.keeper
         is_due = self.seat in keeper.asked or not self.is_started or self.refused
-        if is_due or keeper.table.is_over or keeper.is_lost:
+        if is_due or keeper.table.result is not None or keeper.scribe.is_lost:
             self.stream.mark(self)
 
 
@@ -301,28 +302,30 @@ class PlayStream:
 
     def _put_together(self) -> bytes:
         """The next message: what is due, at most so much; empty: nothing is."""
-        size = 0
+        size, now = 0, moment(self._timer)
         requests: list[bytes] = []
         while self._ended and size < LONGEST_MESSAGE:
             size += self._game_over_into(self._next, *self._ended.popleft())
         while self._due and size < LONGEST_MESSAGE:
             link = next(iter(self._due))
             del self._due[link]
-            size += self._show(link, requests)
+            size += self._show(link, requests, now)
         while self._refusals and size < LONGEST_MESSAGE:
             refusal = self._refusals.popleft()
             self._next.refusals.append(refusal)
             size += refusal.ByteSize()
-        rest, self._next = self._next, pb.PlayResponse()
-        return rest.SerializeToString() + b"".join(requests)
+        if self._next.ByteSize():
+            requests.append(self._next.SerializeToString())
+            self._next = pb.PlayResponse()
+        return b"".join(requests)
 
-    def _show(self, link: PlayLink, requests: list[bytes]) -> int:
+    def _show(self, link: PlayLink, requests: list[bytes], now: Moment) -> int:
         """Writes what the link is due now, a request into `requests`. Answers its size in bytes, about."""
         keeper, table, message = link.keeper, link.keeper.table, self._next
         if keeper.is_lost:
             self.fail(lost())
             return 0
-        if not keeper.scribe.is_durable or (table.state is TableState.OPEN and not table.is_over):
+        if not keeper.scribe.is_durable or (table.state is _OPEN and not table.is_over):
             return 0
         size = 0
         while link.refused:
@@ -339,7 +342,7 @@ class PlayStream:
             size += self._game_over_into(message, keeper, link.seat, keeper.players[link.seat].seen)
             self.unlink(table.name)
         elif link.asked != table.sequence and keeper.is_asked(link.seat):
-            request = self._request(link)
+            request = self._request(link, now)
             requests.append(request)
             self._asked.append(link)
             size += len(request)
@@ -366,10 +369,10 @@ class PlayStream:
             view_of(link.keeper, link.seat, resumed.view)
         return resumed.ByteSize()
 
-    def _request(self, link: PlayLink) -> bytes:
+    def _request(self, link: PlayLink, now: Moment) -> bytes:
         """The decision request that the link is due, serialized as a PlayResponse; empty: a variant has just ended the
         table."""
-        request = decision_request(link.keeper, link.seat, link.prefix)
+        request = decision_request(link.keeper, link.seat, link.prefix, now)
         if not request:
             return b""
         link.asked = link.keeper.table.sequence

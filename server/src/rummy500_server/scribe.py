@@ -63,8 +63,9 @@ class Scribe(Part):
 
     def committed(self) -> None:
         self._in_flight -= 1
-        if self.is_durable and not self.is_lost and not self._is_left:
-            self._keeper.publish()
+        keeper = self._whose()
+        if keeper is not None and self.is_durable and not self.is_lost:
+            keeper.publish()
 
     def lost(self, error: JournalError) -> None:
         self._in_flight -= 1

@@ -15,7 +15,7 @@ def view_of(keeper: Keeper, seat: int | None, message: view_pb2.View | None = No
         empty_view_into(message, table=table.name, sequence=table.sequence, seat=seat, players=len(table.seats))
     else:
         keeper.verify_view(seat)
-        legal, clock = keeper.legal_actions(seat), keeper.clock_face(seat)
+        legal, clock = keeper.legal_actions(seat), keeper.clock_face(seat, keeper.clock.moment())
         table = keeper.table
         view_into(
             message,

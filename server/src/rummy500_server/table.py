@@ -59,6 +59,10 @@ class TableState(Enum):
     CLOSED = "closed"
 
 
+_PLAYING = TableState.PLAYING
+"""Bound once: looking up an enum member on its class costs as much as a call."""
+
+
 @dataclass(slots=True)
 class Seat:
     """`who` as in `Joined`. `kind` None: the seat is free. `stand_in` is the built-in bot that plays for its player."""
@@ -97,6 +101,11 @@ class Table:
         """By the digests of their secrets."""
         self.banks = Banks(creation.clock, rules.players) if creation.clock.has_extra_time else None
         """What the seats have beyond the time of a decision; None: nobody has anything."""
+        self.finished_turns = (0,) * rules.players
+        """By seat the turns that the clock finished."""
+        self.is_polled = False
+        """Whether a poll is open: several seats are asked, and nobody is in turn."""
+        self._to_act: tuple[int, ...] = ()
         self._turn = (0, 0)
         self._revealed = 0
         """The last round whose secret is out."""
@@ -132,18 +141,13 @@ class Table:
         return players_of(self.creation.position) if self.creation.position is not None else []
 
     @property
-    def is_polled(self) -> bool:
-        """Whether a poll is open: several seats are asked, and nobody is in turn."""
-        return self.game.round is not None and self.game.round.poll is not None
-
-    @property
     def turn(self) -> tuple[int, int]:
         """Which turn is played: the round, and the turns before it."""
         round = self.game.round
         return (0, 0) if round is None else (round.number, round.turns_played)
 
     def to_act(self) -> tuple[int, ...]:
-        return self.game.to_act() if self.state is TableState.PLAYING else ()
+        return self._to_act
 
     # --- what happens
 
@@ -181,6 +185,9 @@ class Table:
         self._tell(events)
         if banks is not None:
             self._keep_time(banks, entry, is_charged=is_charged)
+        game = self.game
+        self._to_act = game.to_act() if self.state is _PLAYING else ()
+        self.is_polled = game.round is not None and game.round.poll is not None
         return events
 
     def _tell(self, events: Sequence[TableEvent]) -> None:
@@ -202,6 +209,7 @@ class Table:
                 return self._start()
             case Clocked(seat, reason, overrun):
                 self.seats[seat].finished_turns += 1
+                self.finished_turns = tuple(each.finished_turns for each in self.seats)
                 self.seats[seat].overrun_ms = overrun
                 return [ClockActed(seat, reason, self.seats[seat].finished_turns)]
             case TakenOver(seat, reason, bot, overrun):

@@ -16,6 +16,7 @@ import structlog
 
 from rummy500_catalog.offers import VARIANTS
 from rummy500_server.creation import Creation
+from rummy500_server.journal_sqlite import SqliteJournal
 from rummy500_server.keeper import Keeper
 from rummy500_server.match_document import MatchDocument
 from rummy500_server.stalled import Stall, Stalls
@@ -54,10 +55,11 @@ class Watchdog(threading.Thread):
                 self._turned = now  # the whole process stood still: that was nobody's fault in here
             looked = now
             if now - self._turned > self._seconds:
-                self._bark()
+                frame = sys._current_frames().get(self._watched)
+                if not waits_for_disk(frame):
+                    self._bark(frame)
 
-    def _bark(self) -> None:
-        frame = sys._current_frames().get(self._watched)
+    def _bark(self, frame: FrameType | None) -> None:
         held_up_by, (name, while_folding) = culprit(frame), at_work(frame)
         if name:
             self._stalls.note(Stall(name, held_up_by, while_folding))
@@ -69,6 +71,11 @@ class Watchdog(threading.Thread):
             stack="".join(traceback.format_stack(frame)),
         )
         os._exit(EXIT_STATUS)
+
+
+def waits_for_disk(frame: FrameType | None) -> bool:
+    """Whether the innermost function is the journal's: nobody is to blame then, and the next process would wait too."""
+    return frame is not None and frame.f_globals.get("__name__") == SqliteJournal.__module__
 
 
 def culprit(frame: FrameType | None) -> str:

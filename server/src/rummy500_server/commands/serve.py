@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import ctypes
-import gc
 import os
 import signal
 import sys
@@ -32,11 +30,17 @@ from rummy500_server.journal import JournalError
 from rummy500_server.journal_file import JournalUnusable
 from rummy500_server.listening import CannotListen, verify_can_listen
 from rummy500_server.logs import configure_logs
+from rummy500_server.memory import keep_small
 from rummy500_server.settings import BadSetting, Settings, add_flags, read_settings
 from rummy500_server.stalled import Stalls
 from rummy500_server.tokens import BadTokenFile
 from rummy500_server.tracing import Tracing, tracing_from
 from rummy500_server.watchdog import Watchdog
+
+try:
+    from uvloop import new_event_loop
+except ImportError:  # it does not exist for every system and every Python
+    from asyncio import new_event_loop  # type: ignore[assignment]
 
 SWITCH_INTERVAL = 0.0005
 """Seconds after which the loop lets the journal's thread have the interpreter; the default of 0.005 would delay every
@@ -44,15 +48,6 @@ commit under load."""
 
 LONGEST_STOP = 10.0
 """Seconds after draining; a disk that does not answer holds nobody up for longer."""
-
-COLLECT_AFTER = (50_000, 20, 50)
-"""Objects made until the collector looks for cycles. Every look goes through all tables in memory: with the defaults
-that took a tenth of the time under load. A table that is let go does not wait for it (`rummy500_server.part`)."""
-
-MOST_ARENAS = 2
-"""Regions that the C library's malloc keeps, where it is glibc's. gRPC's threads would have one each, and what a burst
-of large requests took would stay with the server: some 20 MB of 150 after a million bad ones."""
-_M_ARENA_MAX = -8
 
 log = structlog.stdlib.get_logger("rummy500")
 
@@ -81,11 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     configure_logs(settings.log_format, settings.log_level)
     sys.setswitchinterval(SWITCH_INTERVAL)
-    gc.set_threshold(*COLLECT_AFTER)
-    with contextlib.suppress(AttributeError):  # another C library
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, MOST_ARENAS)
+    keep_small()
     try:
-        asyncio.run(_serve(settings, tracing, ready_file=arguments.ready_file, with_stdin=arguments.exit_with_stdin))
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            ready_file, with_stdin = arguments.ready_file, arguments.exit_with_stdin
+            runner.run(_serve(settings, tracing, ready_file=ready_file, with_stdin=with_stdin))
     except (JournalUnusable, JournalError, CannotListen, BadTokenFile, OSError) as error:
         return refuse(error)
     return 0
