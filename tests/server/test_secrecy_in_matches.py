@@ -29,6 +29,8 @@ from rummy500_server.status import Failure, Reason
 
 IS_LONG = os.environ.get("RUMMY500_LONG") == "1"
 ROUNDS = 12 if IS_LONG else 1
+if IS_LONG:
+    pytestmark = pytest.mark.timeout(0)
 MATCHES: list[tuple[int, Mapping[str, Any], match_pb2.MatchUnit.ValueType, Sequence[Viewer]]] = [
     (2, {}, MATCH_UNIT_DEAL, tuple(Viewer)),
     (2, {"variants": ["call-rummy", "jokers"]}, MATCH_UNIT_GAME, (Viewer.BOT, Viewer.OWNER)),

@@ -86,6 +86,12 @@ class Eyes:
             while self._seen[name] < sequence and (name != "play" or self._viewer in self._keeper.table.to_act()):
                 await self._read(name)
 
+    async def see_that_it_answered(self) -> None:
+        """An answer that is no event is shown by a view, unless something else comes first: so it is waited for."""
+        for name in self._streams:
+            if name != "play":
+                await self._read(name)
+
     async def see_the_end(self) -> None:
         """Reads every stream to the end of the game."""
         for name in self._streams:
@@ -216,12 +222,17 @@ class World:
         return self.twins.positions is not None or self.twins.viewer not in keeper.table.to_act()
 
     async def _take(self, step: Step, keeper: Keeper, eyes: Eyes) -> None:
-        acting = [asyncio.create_task(self._act(keeper, eyes, seat, line)) for seat, line in step.lines]
-        if step.in_poll and not self.are_bots:
-            while not all(
-                task.done() or keeper.window.held_by(seat) for task, (seat, _) in zip(acting, step.lines, strict=True)
-            ):
+        """One seat after the other, each when the one before it was answered or is held back."""
+        acting = []
+        for seat, line in step.lines:
+            sequence, was_asked = keeper.table.sequence, seat in keeper.table.to_act()
+            acting.append(asyncio.create_task(self._act(keeper, eyes, seat, line)))
+            while not (acting[-1].done() or keeper.window.held_by(seat)):
                 await asyncio.sleep(0)
+            is_asked, has_moved = seat in keeper.table.to_act(), keeper.table.sequence > sequence
+            if seat == self.twins.viewer and was_asked and not is_asked and not has_moved:
+                await eyes.see_that_it_answered()
+        if step.in_poll and not self.are_bots:
             await eyes.ask_all()
             self.timer.advance(LEAST_SECONDS)
         await asyncio.gather(*acting)
