@@ -32,8 +32,12 @@ from rummy500_engine.terms import JokerPoints
 from rummy500_engine.turn import TurnState
 from rummy500_engine.uses import Use, uses_of
 
+Ceiling = tuple[Mask, int, int]
+"""Without these natural cards and so many jokers the rest of the hand does not bring so many points."""
 Laid = tuple[Mask, int, int]
 """A new meld: its natural cards, how many jokers, and at least what it earns."""
+_ANY_POINTS: Final = (0, 1 << 30)
+"""What is known of a hand that was not asked for yet."""
 _REMEMBERED: Final = 8
 """Meldings that are looked at before a new one is sought."""
 
@@ -53,6 +57,9 @@ class FirstMelds:
         self.missing = self.first.minimum - state.laid_points
         self.joker_points = 0 if rules.jokers.scores is JokerPoints.REPRESENTED else rules.placed_points[JOKER]
         self.meldings: list[list[Laid]] = []
+        self.ceilings: list[Ceiling] = []
+        self.brought: dict[tuple[Mask, int], tuple[int, int]] = {}
+        """By natural cards and jokers used, points that the rest brings, and points that it does not."""
         self.can_reach = self.first.single or self.reach.can_reach(state.hand, self.missing)
 
     def needs_jokers(self, beside: Mask, jokers: int) -> bool:
@@ -93,16 +100,44 @@ class FirstMelds:
         missing = self.missing - points
         if not owed or self.first.single or missing <= 0:
             return owed
+        for core, fewest, most in self.ceilings:
+            if not core & ~used and jokers >= fewest and missing >= most:
+                return False
         if self._find(used, jokers, missing):
             return True
         melding = self.reach.melding(with_jokers(less(self.hand, used), self.jokers - jokers), missing)
         if melding is None:
+            self.ceilings.insert(0, self._ceiling(used, jokers, missing))
             return False
         if not self._is_laid_out(melding, used, jokers, missing):
             return None
-        laid = [(hand_of(use.cards), use.missing, use.points + use.missing * self.joker_points) for use in melding]
+        laid = [(use.cards, use.missing, use.points + use.missing * self.joker_points) for use in melding]
         self.meldings = [laid, *self.meldings[: _REMEMBERED - 1]]
         return True
+
+    def _ceiling(self, used: Mask, jokers: int, missing: int) -> Ceiling:
+        """The used cards without those that change nothing, of a meld after which the rest does not bring enough."""
+        if not self._brings(0, jokers, missing):
+            used = 0
+        for card in cards_of(used):
+            fewer = less(used, 1 << card)
+            if not self._brings(fewer, jokers, missing):
+                used = fewer
+        while jokers and not self._brings(used, jokers - 1, missing):
+            jokers -= 1
+        return used, jokers, missing
+
+    def _brings(self, used: Mask, jokers: int, missing: int) -> bool:
+        """Whether what is left beside the used cards may bring so many points."""
+        most, too_much = self.brought.get((used, jokers), _ANY_POINTS)
+        if most < missing < too_much:
+            rest = with_jokers(less(self.hand, used), self.jokers - jokers)
+            if self.reach.melding(rest, missing) is None:
+                too_much = missing
+            else:
+                most = missing
+            self.brought[used, jokers] = most, too_much
+        return missing <= most
 
     def _is_laid_out(self, melding: list[Bringing], used: Mask, jokers: int, missing: int) -> bool:
         """Whether this melding beside the used cards surely brings what is missing and lets the turn be ended: jokers
@@ -111,11 +146,11 @@ class FirstMelds:
             return False
         jokers = self.jokers - jokers
         left = jokers - sum([use.missing for use in melding])
-        size = sum([len(use.cards) for use in melding])
+        size = sum([use.cards.bit_count() for use in melding])
         if self.hand.bit_count() - used.bit_count() - size <= self.banned + 1 or self.joker_points < 0:
             return False
         points = jokers * self.joker_points + sum([use.points for use in melding])
-        runs = any([len({rank_of(card) for card in use.cards}) > 1 for use in melding])
+        runs = any([len({rank_of(card) for card in cards_of(use.cards)}) > 1 for use in melding])
         return points >= missing and (not left or runs or left == SHORTEST - 1)
 
     def _leaves_enough(self, used: Mask, jokers: int) -> bool | None:

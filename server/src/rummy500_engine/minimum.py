@@ -9,10 +9,12 @@ left over counts as if it were laid.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rummy500_engine.cards import (
-    ACE,
+    ACES,
+    COPY_BITS,
+    DISTINCT,
     FACES,
     JOKER,
     LANE_BITS,
@@ -21,11 +23,11 @@ from rummy500_engine.cards import (
     cards_of,
     count,
     hand_of,
+    less,
     naturals_of,
     rank_of,
     remove,
     suit_of,
-    without,
 )
 from rummy500_engine.melds import LANE
 from rummy500_engine.rules import Rules
@@ -33,6 +35,8 @@ from rummy500_engine.terms import JokerPoints
 
 LONGEST_PIECE = 5
 REMEMBERED = 1 << 17
+_EVERY_COPY: Final[Mask] = sum(1 << copy * COPY_BITS for copy in range(64))
+"""The faces of a hand times this are all their copies."""
 
 
 @lru_cache(maxsize=64)
@@ -41,11 +45,12 @@ def reach_of(rules: Rules) -> Reach:
 
 
 class Use(NamedTuple):
-    """The natural cards of a meld, what they earn, and how many jokers are missing."""
+    """The natural cards of a meld, what they earn, how many jokers are missing, and what the cards earn at best."""
 
     points: int
-    cards: tuple[Card, ...]
+    cards: Mask
     missing: int
+    worth: int
 
 
 class Reach:
@@ -75,6 +80,9 @@ class Reach:
         and may be either where runs go round, since a piece does not tell."""
         self._melding: list[Use] = []
         self._missed: dict[tuple[Mask, int], int] = {}
+        self._run_uses: dict[tuple[int, int, int], list[Use]] = {}
+        self._set_uses: dict[tuple[int, ...], list[Use]] = {}
+        self._lane_worth: dict[int, int] = {}
 
     def can_reach(self, hand: Mask, needed: int) -> bool:
         """False only if no melds of the hand, or no single one where the table wants that, bring so many points."""
@@ -86,7 +94,9 @@ class Reach:
         """Melds that bring so many points, if every joker that is left over can be laid too; None: there are none."""
         jokers = count(hand, JOKER)
         self._melding = []
-        return self._melding if self._reaches(naturals_of(hand), jokers, needed - jokers * self.joker_worth) else None
+        naturals = naturals_of(hand)
+        needed -= jokers * self.joker_worth
+        return self._melding if self._reaches(naturals, jokers, needed, self._worth_of(naturals)) else None
 
     def _single_reaches(self, hand: Mask, needed: int) -> bool:
         jokers, naturals = count(hand, JOKER), naturals_of(hand)
@@ -102,52 +112,90 @@ class Reach:
             return False
         return any(use.points >= needed for card in set(cards) for use in self._uses(naturals, jokers, card))
 
-    def _reaches(self, hand: Mask, jokers: int, needed: int) -> bool:
+    def _reaches(self, hand: Mask, jokers: int, needed: int, worth: int) -> bool:
+        """`worth`: what the hand earns at best."""
         if needed <= 0:
             return True
-        cards = cards_of(hand)
         if not jokers:
-            usable = self.catalogue.meldable(hand)
-            cards = [card for card in cards if usable >> card & 1]
-            hand = hand_of(cards)
-        if sum([self.worth[card] for card in cards]) < needed:
+            usable = hand & self.catalogue.meldable(hand) * _EVERY_COPY
+            if usable != hand:
+                hand, worth = usable, self._worth_of(usable)
+        if worth < needed:
             return False
         key = (hand, jokers)
         if needed >= self._missed.get(key, needed + 1):
             return False
-        card = min(cards, key=_by_rank)
+        card = _lowest(hand)
         for use in self._uses(hand, jokers, card):
-            self._melding.append(use)
-            if self._reaches(without(hand, use.cards), jokers - use.missing, needed - use.points):
-                return True
-            self._melding.pop()
-        if self._reaches(remove(hand, card), jokers, needed):
+            if needed - use.points <= worth - use.worth:
+                self._melding.append(use)
+                left = less(hand, use.cards)
+                if self._reaches(left, jokers - use.missing, needed - use.points, worth - use.worth):
+                    return True
+                self._melding.pop()
+        if self._reaches(remove(hand, card), jokers, needed, worth - self.worth[card]):
             return True
         if len(self._missed) >= REMEMBERED:
             self._missed.clear()
         self._missed[key] = min(needed, self._missed.get(key, needed))
         return False
 
+    def _worth_of(self, hand: Mask) -> int:
+        """What these natural cards earn at best."""
+        worth = 0
+        while hand:
+            for suit in range(4):
+                lane = suit << LANE_BITS | hand >> suit * LANE_BITS & LANE
+                known = self._lane_worth.get(lane)
+                if known is None:
+                    cards = cards_of((lane & LANE) << suit * LANE_BITS)
+                    known = self._lane_worth[lane] = sum([self.worth[card] for card in cards])
+                worth += known
+            hand >>= COPY_BITS
+        return worth
+
     def _uses(self, hand: Mask, jokers: int, card: Card) -> list[Use]:
         """Melds with this card, the dearest first; jokers fill what is missing."""
+        lane, rank = hand >> suit_of(card) * LANE_BITS & LANE, rank_of(card)
+        runs = self._run_uses.get((lane, card, jokers))
+        if runs is None:
+            runs = self._run_uses[lane, card, jokers] = self._runs_with(lane, jokers, card)
+        held = [count(hand, suit * LANE_BITS + rank) for suit in range(4)]
+        if not self.identical:
+            held = [min(1, copies) for copies in held]
+        key = (*held, card, jokers)
+        sets = self._set_uses.get(key)
+        if sets is None:
+            if len(self._set_uses) >= REMEMBERED:
+                self._set_uses.clear()
+            sets = self._set_uses[key] = self._sets_with(held, jokers, card)
+        if not runs or not sets:
+            return runs or sets
+        return sorted(runs + sets, reverse=True)
+
+    def _runs_with(self, lane: int, jokers: int, card: Card) -> list[Use]:
         found: set[Use] = set()
-        suit, rank = suit_of(card), rank_of(card)
-        lane = hand >> suit * LANE_BITS & LANE
-        for window, worth in self.windows[rank]:
+        for window, worth in self.windows[rank_of(card)]:
             held = window & lane
             missing = window.bit_count() - held.bit_count()
             if missing <= jokers:
-                cards = tuple(cards_of(held << suit * LANE_BITS))
-                found.add(Use(sum([worth[each] for each in cards]), cards, missing))
-        same = [other for other in cards_of(remove(hand, card)) if rank_of(other) == rank]
-        if not self.identical:
-            same = sorted(set(same) - {card})
+                cards = cards_of(held << suit_of(card) * LANE_BITS)
+                found.add(self._use(sum([worth[each] for each in cards]), cards, missing))
+        return sorted(found, reverse=True)
+
+    def _sets_with(self, held: list[int], jokers: int, card: Card) -> list[Use]:
+        found: set[Use] = set()
+        same = [suit * LANE_BITS + rank_of(card) for suit in range(4) for _ in range(held[suit])]
+        same.remove(card)
         most = len(same) if self.largest_set is None else min(len(same), self.largest_set - 1)
         for size in range(max(0, 2 - jokers), most + 1):
             for others in _combinations(tuple(same), size):
-                cards = (card, *others)
-                found.add(Use(sum([self.high[each] for each in cards]), cards, max(0, 2 - size)))
+                cards = [card, *others]
+                found.add(self._use(sum([self.high[each] for each in cards]), cards, max(0, 2 - size)))
         return sorted(found, reverse=True)
+
+    def _use(self, points: int, cards: list[Card], missing: int) -> Use:
+        return Use(points, hand_of(cards), missing, sum([self.worth[card] for card in cards]))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -159,6 +207,10 @@ def _combinations(cards: tuple[Card, ...], size: int) -> frozenset[tuple[Card, .
     )
 
 
-def _by_rank(card: Card) -> tuple[bool, int, int]:
-    """Aces, which stand at either end, first; then from the low cards up."""
-    return rank_of(card) != ACE, rank_of(card), card
+def _lowest(hand: Mask) -> Card:
+    """A card of the lowest rank; of the aces, which stand at either end, if there are any."""
+    faces = hand & DISTINCT
+    ranks = (faces | faces >> LANE_BITS | faces >> 2 * LANE_BITS | faces >> 3 * LANE_BITS) & LANE
+    rank = (ranks & -ranks).bit_length() - 1
+    suits = faces >> rank & ACES
+    return (suits & -suits).bit_length() - 1 + rank
