@@ -12,6 +12,7 @@ from typing import Final
 
 from rummy500_engine.cards import (
     ACE,
+    FACES,
     JOKER,
     Card,
     Mask,
@@ -38,6 +39,8 @@ Laid = tuple[Mask, int, int]
 """A new meld: its natural cards, how many jokers, and at least what it earns."""
 _ANY_POINTS: Final = (0, 1 << 30)
 """What is known of a hand that was not asked for yet."""
+_MISSES: Final = 16
+"""So many more groups of melds are looked at in vain than not."""
 _REMEMBERED: Final = 8
 """Meldings that are looked at before a new one is sought."""
 
@@ -55,7 +58,18 @@ class FirstMelds:
         self.leaves = must_leave(rules, state)
         self.banned = 0 if state.banned is None else count(state.hand, state.banned)
         self.missing = self.first.minimum - state.laid_points
-        self.joker_points = 0 if rules.jokers.scores is JokerPoints.REPRESENTED else rules.placed_points[JOKER]
+        self.joker_points = rules.placed_points[JOKER]
+        """What a joker earns at least."""
+        if rules.jokers.scores is JokerPoints.REPRESENTED:
+            self.joker_points = min(
+                [0, *[min(rules.placed_points[face], rules.low_ace_points[face]) for face in FACES]]
+            )
+        self.deductions = sum(
+            [min(0, rules.placed_points[card], rules.low_ace_points[card]) for card in cards_of(self.hand)]
+        )
+        """What natural cards earn at least."""
+        self.misses = 0
+        """How much more often nothing was found that allows a group of melds than something."""
         self.meldings: list[list[Laid]] = []
         self.ceilings: list[Ceiling] = []
         self.brought: dict[tuple[Mask, int], tuple[int, int]] = {}
@@ -67,10 +81,19 @@ class FirstMelds:
 
     def allows_all(self, used: Mask, jokers: int) -> bool:
         """Whether it is known that the turn can be finished after any meld of these natural cards and jokers."""
-        if self.plans is not None or self.first.single or not self.meldings or not self._leaves_enough(used, jokers):
+        if self.plans is not None or self.first.single or not self._leaves_enough(used, jokers):
             return False
-        known = self.meldings[0]
-        return self._leaves(known, used, jokers) and self._untouched(known, used, jokers) >= self.missing
+        missing = self.missing - jokers * self.joker_points - self.deductions
+        if missing <= 0:
+            return True
+        for known in self.meldings:
+            if self._leaves(known, used, jokers) and self._untouched(known, used, jokers) >= missing:
+                return True
+        if self.misses >= _MISSES or not self.meldings:
+            return False
+        found = self._keeps(self.meldings[0], used, jokers, missing)
+        self.misses = max(0, self.misses - 1) if found else self.misses + 1
+        return found
 
     def _leaves(self, melding: list[Laid], used: Mask, jokers: int) -> bool:
         """Whether the turn can surely be ended with what is left beside the used cards and all of the melding."""
@@ -107,7 +130,7 @@ class FirstMelds:
             return True
         melding = self.reach.melding(with_jokers(less(self.hand, used), self.jokers - jokers), missing)
         if melding is None:
-            self.ceilings.insert(0, self._ceiling(used, jokers, missing))
+            self.ceilings.insert(0, self._ceiling(used, jokers, missing) if self.jokers else (used, 0, missing))
             return False
         if not self._is_laid_out(melding, used, jokers, missing):
             return None
