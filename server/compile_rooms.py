@@ -24,8 +24,8 @@ INTERPRETED = (
 )  # fmt: skip
 """Of the engine, what talks to plugins or to people, and what others derive from: nothing there is asked often."""
 COMPILED = (
-    "acting", "clock", "entries", "player", "scribe", "table_events", "translate/actions", "translate/cards",
-    "translate/events", "translate/pieces", "translate/views",
+    "acting", "clock", "decision_requests", "entries", "play_stream", "player", "scribe", "table_events",
+    "translate/actions", "translate/cards", "translate/events", "translate/pieces", "translate/views",
 )  # fmt: skip
 """Of the server, what a decision passes through. The keeper is not among them: compiled functions have no frames, and
 from its frame the watchdog tells which table is held up. Nor are the table and its log, which tests break on purpose:

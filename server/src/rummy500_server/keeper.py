@@ -184,7 +184,8 @@ class Keeper:
         except VariantError as error:
             self.broken(error)
             return ()
-        return self.window.still_open(seat, legal) if self.window.held_by(seat) else legal
+        is_held = self.table.is_polled and self.window.held_by(seat)
+        return self.window.still_open(seat, legal) if is_held else legal
 
     def verify_view(self, seat: int | None) -> None:
         """A variant that cannot say what the seat sees ends the table."""

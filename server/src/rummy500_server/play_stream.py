@@ -283,22 +283,21 @@ class PlayStream:
         welcome.keepalive_ms = keepalive_ms
         self._wake.set()
 
-    async def responses(self) -> AsyncIterator[bytes]:
-        """What is due, whenever something is, until the stream ends: each a PlayResponse, serialized. Raises the
+    async def response(self) -> bytes:
+        """What is due, as soon as something is: a PlayResponse, serialized; empty: the stream has ended. Raises the
         failure that it ends with."""
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            while response := self._put_together():
-                sent_at = self._timer.time()
-                for link in self._asked:
-                    link.keeper.shown(link.seat, sent_at)
-                self._asked.clear()
-                yield response
+        while not (response := self._put_together()):
             if self._failure is not None:
                 raise self._failure
             if self._is_finished:
-                return
+                return b""
+            await self._wake.wait()
+            self._wake.clear()
+        sent_at = self._timer.time()
+        for link in self._asked:
+            link.keeper.shown(link.seat, sent_at)
+        self._asked.clear()
+        return response
 
     def _put_together(self) -> bytes:
         """The next message: what is due, at most so much; empty: nothing is."""
@@ -322,10 +321,11 @@ class PlayStream:
     def _show(self, link: PlayLink, requests: list[bytes], now: Moment) -> int:
         """Writes what the link is due now, a request into `requests`. Answers its size in bytes, about."""
         keeper, table, message = link.keeper, link.keeper.table, self._next
-        if keeper.is_lost:
+        is_over = table.result is not None
+        if keeper.scribe.is_lost:
             self.fail(lost())
             return 0
-        if not keeper.scribe.is_durable or (table.state is _OPEN and not table.is_over):
+        if not keeper.scribe.is_durable or (table.state is _OPEN and not is_over):
             return 0
         size = 0
         while link.refused:
@@ -338,7 +338,7 @@ class PlayStream:
         if link.resume_after is not None:
             size += self._resumed_into(message.resumed.add(), link, link.resume_after)
             link.resume_after = None
-        if table.is_over:
+        if is_over:
             size += self._game_over_into(message, keeper, link.seat, keeper.players[link.seat].seen)
             self.unlink(table.name)
         elif link.asked != table.sequence and keeper.is_asked(link.seat):

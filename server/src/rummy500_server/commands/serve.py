@@ -42,7 +42,7 @@ try:
 except ImportError:  # it does not exist for every system and every Python
     from asyncio import new_event_loop  # type: ignore[assignment]
 
-SWITCH_INTERVAL = 0.0005
+SWITCH_INTERVAL = 0.0001
 """Seconds after which the loop lets the journal's thread have the interpreter; the default of 0.005 would delay every
 commit under load."""
 

@@ -139,7 +139,7 @@ class PlayServicer(play_service_pb2_grpc.PlayServiceServicer):
                     stream.drain(stops_at=self._drain.stops_at)
                 reading = asyncio.create_task(stream.read(request_iterator))
                 try:
-                    async for response in stream.responses():
+                    while response := await stream.response():
                         yield response
                 finally:
                     reading.cancel()

@@ -20,12 +20,8 @@ from rummy500_server.translate.events import CALL, struct_of
 from rummy500_server.translate.pieces import VARINT, Remembered, block, lists, numbers, tag, time_varint
 
 LONGEST_SENTENCE = 512
-_PHASE: dict[Phase, view_pb2.Phase.ValueType] = {
-    Phase.DRAW: view_pb2.PHASE_DRAW,
-    Phase.PLAY: view_pb2.PHASE_PLAY,
-    Phase.POLL: view_pb2.PHASE_UNSPECIFIED,
-    Phase.OVER: view_pb2.PHASE_ROUND_OVER,
-}
+_DRAW, _PLAY = Phase.DRAW, Phase.PLAY
+"""Bound once: looking up an enum member on its class costs as much as a call."""
 
 
 class ClockFace(NamedTuple):
@@ -96,8 +92,12 @@ def view_bytes(
         public.known(round.known),
         _LAID[round.laid],
     ]
-    if poll is None:
-        pieces += (_PHASES[_GAME_OVER if game.over else _PHASE[round.phase]], _WAITING[game.to_act()])
+    if round.phase is _PLAY:
+        pieces.append(_PLAYING[round.turn])
+    elif round.phase is _DRAW:
+        pieces.append(_DRAWING[round.turn])
+    elif poll is None:
+        pieces.append(_PHASES[view_pb2.PHASE_GAME_OVER if game.over else view_pb2.PHASE_ROUND_OVER])
     if round.must_use or round.banned is not None:
         pieces.append(_DUTY[round.must_use, round.target, round.banned])
     if poll is not None or game.rules.views:
@@ -113,12 +113,19 @@ _View = view_pb2.View
 _TABLE, _SEQUENCE, _CLOCK = tag(_View, "table"), tag(_View, "sequence"), tag(_View, "clock")
 _HAND, _DISCARDS, _LEGAL = tag(_View, "hand"), tag(_View, "discards"), tag(_View, "legal_actions")
 _SEAT, _STOCK_COUNT, _PHASES = numbers(_View, "seat"), numbers(_View, "stock_count"), numbers(_View, "phase")
-_COUNTS, _WAITING, _LAID = lists(_View, "hand_counts"), lists(_View, "waiting"), lists(_View, "melds_this_turn")
+_COUNTS, _LAID = lists(_View, "hand_counts"), lists(_View, "melds_this_turn")
 _KNOWN = tag(_View, "known_cards")
 _KNOWN_SEAT, _KNOWN_CARDS = numbers(view_pb2.KnownCards, "seat"), tag(view_pb2.KnownCards, "cards")
 _LEFT, _DEADLINE = tag(view_pb2.ClockState, "time_left_ms"), tag(view_pb2.ClockState, "deadline_unix_ms")
 _FINISHED, _BANKS = lists(view_pb2.ClockState, "finished_turns"), lists(view_pb2.ClockState, "bank_ms")
-_GAME_OVER = view_pb2.PHASE_GAME_OVER
+
+
+def _waits_for(phase: view_pb2.Phase.ValueType) -> Remembered[int]:
+    """By the seat in turn, which is the one that is waited for."""
+    return Remembered(lambda turn: view_pb2.View(phase=phase, waiting=[turn]).SerializeToString())
+
+
+_DRAWING, _PLAYING = _waits_for(view_pb2.PHASE_DRAW), _waits_for(view_pb2.PHASE_PLAY)
 
 
 def _of_the_round(constant: tuple[int, int, tuple[int, ...]]) -> bytes:
