@@ -108,6 +108,14 @@ SETTINGS = [
     Setting("ace-high-only", variant("v", ace_ends=AceEnds.HIGH_ONLY), NaiveRules(ends="high_only"), share=0.5),
     Setting("round-the-corner", variant("v", ace_ends=AceEnds.CORNER), NaiveRules(ends="corner"), share=0.5),
     Setting("jokers", variant("v", pack=Pack(jokers=2)), NaiveRules(), share=0.1),
+    Setting("two-packs-with-jokers", variant("v", pack=Pack(decks=2, jokers=1)), NaiveRules(), share=0.5),
+    Setting("three-packs-with-jokers", variant("v", pack=Pack(decks=3, jokers=1)), NaiveRules(), share=0.5),
+    Setting(
+        "jokers-and-a-minimum",
+        variant("v", pack=Pack(decks=2, jokers=1), first_meld=FirstMeld(required=True, minimum=40)),
+        NaiveRules(meld_first=True, minimum=40),
+        share=0.3,
+    ),
     Setting(
         "jokers-with-two-naturals",
         variant("v", pack=Pack(jokers=2), jokers=Jokers(min_natural=2)),
