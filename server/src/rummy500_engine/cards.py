@@ -143,7 +143,7 @@ def without(hand: Mask, cards: Iterable[Card]) -> Mask:
 
 def less(hand: Mask, cards: Mask) -> Mask:
     """The hand without those of the cards that it has."""
-    if hand <= DISTINCT and cards <= DISTINCT:
+    if cards <= DISTINCT and not hand & cards << COPY_BITS:
         return hand & ~cards
     while cards and hand:
         faces = cards & hand & DISTINCT

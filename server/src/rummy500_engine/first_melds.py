@@ -19,6 +19,7 @@ from rummy500_engine.cards import (
     cards_of,
     count,
     hand_of,
+    joined,
     less,
     naturals_of,
     rank_of,
@@ -37,10 +38,10 @@ Ceiling = tuple[Mask, int, int]
 """Without these natural cards and so many jokers the rest of the hand does not bring so many points."""
 Laid = tuple[Mask, int, int]
 """A new meld: its natural cards, how many jokers, and at least what it earns."""
-_ANY_POINTS: Final = (0, 1 << 30)
-"""What is known of a hand that was not asked for yet."""
 _MISSES: Final = 16
 """So many more groups of melds are looked at in vain than not."""
+_STEP: Final = 5
+"""Points by which a ceiling is lowered as long as it holds."""
 _REMEMBERED: Final = 8
 """Meldings that are looked at before a new one is sought."""
 
@@ -72,8 +73,8 @@ class FirstMelds:
         """How much more often nothing was found that allows a group of melds than something."""
         self.meldings: list[list[Laid]] = []
         self.ceilings: list[Ceiling] = []
-        self.brought: dict[tuple[Mask, int], tuple[int, int]] = {}
-        """By natural cards and jokers used, points that the rest brings, and points that it does not."""
+        self.found: list[Laid] = []
+        """The cards of meldings that the bound does not refuse, the jokers that they miss, and what the cards earn."""
         self.can_reach = self.first.single or self.reach.can_reach(state.hand, self.missing)
 
     def needs_jokers(self, beside: Mask, jokers: int) -> bool:
@@ -148,19 +149,26 @@ class FirstMelds:
                 used = fewer
         while jokers and not self._brings(used, jokers - 1, missing):
             jokers -= 1
+        while missing > _STEP and not self._brings(used, jokers, missing - _STEP):
+            missing -= _STEP
         return used, jokers, missing
 
     def _brings(self, used: Mask, jokers: int, missing: int) -> bool:
         """Whether what is left beside the used cards may bring so many points."""
-        most, too_much = self.brought.get((used, jokers), _ANY_POINTS)
-        if most < missing < too_much:
-            rest = with_jokers(less(self.hand, used), self.jokers - jokers)
-            if self.reach.melding(rest, missing) is None:
-                too_much = missing
-            else:
-                most = missing
-            self.brought[used, jokers] = most, too_much
-        return missing <= most
+        left, more = less(self.hand, used), self.jokers - jokers
+        worth = more * self.reach.joker_worth
+        for number, (cards, needed, points) in enumerate(self.found):
+            if not cards & ~left and needed <= more and points + worth >= missing:
+                self.found.insert(0, self.found.pop(number))
+                return True
+        melding = self.reach.melding(with_jokers(left, more), missing)
+        if melding is None:
+            return False
+        cards = 0
+        for use in melding:
+            cards = joined(cards, use.cards)
+        self.found.insert(0, (cards, sum([use.missing for use in melding]), sum([use.points for use in melding])))
+        return True
 
     def _is_laid_out(self, melding: list[Bringing], used: Mask, jokers: int, missing: int) -> bool:
         """Whether this melding beside the used cards surely brings what is missing and lets the turn be ended: jokers

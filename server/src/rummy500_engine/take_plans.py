@@ -50,10 +50,12 @@ class TakePlans:
             plan = self._mended(naturals, jokers, must)
             if plan is None:
                 plan = planner.plan_for(naturals, jokers, must, patience=_FRESH)
-        if plan is None and planner.weighs_whole and self._cover(hand, must).applies:
-            plan = planner.covering_plan(self._cover(hand, must))
-        elif plan is None:
-            plan = planner.plan_for(naturals, jokers, must, patience=None)
+        if plan is None:
+            cover = self._cover(hand, must)
+            if planner.weighs_whole and cover.applies:
+                plan = planner.covering_plan(cover)
+            else:
+                plan = planner.plan_for(naturals, jokers, must, patience=None)
         self.is_refused = plan is None
         if plan is None:
             return False
