@@ -48,25 +48,32 @@ class Judge:
         self._pack = hand_of(rules.pack)
 
     def prospect(self, round: Round, seat: int) -> Prospect:
-        rules, style = self.rules, self.style
-        seen, others, held, fewest = round.hands[seat], 0, 0, len(rules.pack)
+        return self._prospect(round, seat, *self._open(round))
+
+    def _open(self, round: Round) -> tuple[Mask, Mask]:
+        """The faces that lie in the pile, and those in melds."""
+        pile = melded = 0
+        for card in round.pile:
+            pile |= 1 << card
+        for meld in round.melds:
+            for placed in meld.placed:
+                melded |= 1 << placed.card
+        return pile, melded
+
+    def _prospect(self, round: Round, seat: int, pile: Mask, melded: Mask) -> Prospect:
+        rules, style, sides = self.rules, self.style, self.rules.sides
+        others, held, fewest = 0, 0, len(rules.pack)
         for other, known in enumerate(round.known):
             if other != seat:
                 others |= known & DISTINCT
                 cards = round.hands[other].bit_count()
                 held += cards
-                if rules.sides[other] != rules.sides[seat] and cards < fewest:
+                if cards < fewest and sides[other] != sides[seat]:
                     fewest = cards
-        pile = 0
-        for card in round.pile:
-            pile |= 1 << card
         if rules.twins:
             live = self._live_of_twins(round, seat)
         else:
-            for meld in round.melds:
-                for placed in meld.placed:
-                    seen |= 1 << placed.card
-            live = NATURALS & ~(seen | pile | others)
+            live = NATURALS & ~(round.hands[seat] | melded | pile | others)
         unseen = max(1, len(round.stock) + held)
         drawn = min(len(round.stock), rules.players * style.turns * fewest)
         return Prospect(live, pile, others, style.chance * drawn / unseen, held / unseen)
@@ -154,12 +161,16 @@ class Judge:
             misses[other] *= miss
         return Loose(misses, pairs)
 
-    def prospects(self, round: Round, seat: int) -> float:
-        """What the hand is expected to add to the score as it stands, with all of its cards held."""
-        hand = round.hands[seat]
-        points, left = self.laid(round, seat, hand)
-        held = sum([self.rules.held_points[card] for card in cards_of(hand)])
-        return points + self.worth(left, self.prospect(round, seat)) + held
+    def prospects(self, round: Round) -> list[float]:
+        """By seat what its hand is expected to add to the score as it stands, with all of its cards held."""
+        pile, melded = self._open(round)
+        held_points = self.rules.held_points
+        found = []
+        for seat, hand in enumerate(round.hands):
+            points, left = self.laid(round, seat, hand)
+            held = sum([held_points[card] for card in cards_of(hand)])
+            found.append(points + self.worth(left, self._prospect(round, seat, pile, melded)) + held)
+        return found
 
     # --- what a discard gives away
 

@@ -108,11 +108,9 @@ def lead_of(round: Round, seat: int, stakes: Stakes) -> float:
     it is worth to win the game, or costs to lose it, where the round decides it."""
     sides, judge = round.rules.sides, policy_of(round.rules, AMONG_MANY).judge
     points: dict[int, float] = {}
-    for other, score in enumerate(round.scores()):
-        standing = float(score.points)
-        if not round.over:
-            standing += judge.prospects(round, other)
-        points[sides[other]] = points.get(sides[other], 0.0) + standing
+    prospects = [0.0] * len(sides) if round.over else judge.prospects(round)
+    for side, score, prospect in zip(sides, round.scores(), prospects, strict=True):
+        points[side] = points.get(side, 0.0) + score.points + prospect
     totals = {side: stakes.totals[other] + points[side] for other, side in enumerate(sides)}
     own, own_total = points.pop(sides[seat]), totals.pop(sides[seat])
     lead = own - sum(points.values()) / len(points)
