@@ -46,6 +46,8 @@ class Judge:
         self.rules, self.style = rules, style
         self.covers, self.trios = covers_of(rules), trios_of(rules)
         self._pack = hand_of(rules.pack)
+        naturals = [card for card in rules.pack if card != JOKER]
+        self._has_twins = len(naturals) > len(set(naturals))
 
     def prospect(self, round: Round, seat: int) -> Prospect:
         return self._prospect(round, seat, *self._open(round))
@@ -70,7 +72,7 @@ class Judge:
                 held += cards
                 if cards < fewest and sides[other] != sides[seat]:
                     fewest = cards
-        if rules.twins:
+        if self._has_twins:
             live = self._live_of_twins(round, seat)
         else:
             live = NATURALS & ~(round.hands[seat] | melded | pile | others)
