@@ -35,7 +35,7 @@ OF_TWO: Final = Outlook(
     style=EXPERT, of_draws=10.0, of_discards=7.0, near_noise=20.0, far_noise=19.0, missed=9.0, never_told=5.0
 )
 OF_MANY: Final = Outlook(
-    style=AMONG_MANY, of_draws=11.0, of_discards=4.0, near_noise=14.0, far_noise=18.0, missed=6.0, never_told=3.0
+    style=AMONG_MANY, of_draws=11.0, of_discards=5.0, near_noise=14.0, far_noise=18.0, missed=6.0, never_told=3.0
 )
 
 
