@@ -88,7 +88,7 @@ class FirstMelds:
         if missing <= 0:
             return True
         for known in self.meldings:
-            if self._leaves(known, used, jokers) and self._untouched(known, used, jokers) >= missing:
+            if self._spares(known, used, jokers, missing):
                 return True
         if self.misses >= _MISSES or not self.meldings:
             return False
@@ -103,12 +103,15 @@ class FirstMelds:
         laid = used.bit_count() + jokers + sum([cards.bit_count() + needed for cards, needed, _ in melding])
         return self.hand.bit_count() + self.jokers - laid >= self.leaves
 
-    def _untouched(self, melding: list[Laid], used: Mask, jokers: int) -> int:
-        """What the part of the melding earns that has none of the cards used, if the jokers suffice for it."""
-        rest = [(needed, earned) for cards, needed, earned in melding if not cards & used]
-        if sum([needed for needed, _ in rest]) > self.jokers - jokers:
-            return 0
-        return sum([earned for _, earned in rest])
+    def _spares(self, melding: list[Laid], used: Mask, jokers: int, missing: int) -> bool:
+        """Whether the part of the melding that has none of the cards used brings so many points, the jokers suffice for
+        it, and the turn can surely be ended."""
+        left = self.jokers - jokers
+        for cards, needed, earned in melding:
+            if not cards & used:
+                left -= needed
+                missing -= earned
+        return missing <= 0 <= left and self._leaves(melding, used, jokers)
 
     def allows_lay_off(self, meld: Meld, card: Card) -> bool | None:
         return None
@@ -209,8 +212,7 @@ class FirstMelds:
         """Whether a melding of the rest is found that brings so many points, and uses what is owed."""
         if self.plans is None:
             for known in self.meldings:
-                enough = self._leaves(known, used, jokers) and self._untouched(known, used, jokers) >= missing
-                if enough or self._keeps(known, used, jokers, missing):
+                if self._spares(known, used, jokers, missing) or self._keeps(known, used, jokers, missing):
                     return True
             if self.meldings:
                 return False
