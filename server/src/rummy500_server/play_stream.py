@@ -301,13 +301,14 @@ class PlayStream:
 
     def _put_together(self) -> bytes:
         """The next message: what is due, at most so much; empty: nothing is."""
-        size, now = 0, moment(self._timer)
+        size, now = 0, None
         requests: list[bytes] = []
         while self._ended and size < LONGEST_MESSAGE:
             size += self._game_over_into(self._next, *self._ended.popleft())
         while self._due and size < LONGEST_MESSAGE:
             link = next(iter(self._due))
             del self._due[link]
+            now = now or moment(self._timer)
             size += self._show(link, requests, now)
         while self._refusals and size < LONGEST_MESSAGE:
             refusal = self._refusals.popleft()
