@@ -24,12 +24,13 @@ INTERPRETED = (
 )  # fmt: skip
 """Of the engine, what talks to plugins or to people, and what others derive from: nothing there is asked often."""
 COMPILED = (
-    "acting", "clock", "decision_requests", "entries", "play_stream", "player", "scribe", "table_events",
+    "acting", "clock", "decision_requests", "entries", "play_stream", "player", "table_events",
     "translate/actions", "translate/cards", "translate/events", "translate/pieces", "translate/views",
 )  # fmt: skip
 """Of the server, what a decision passes through. The keeper is not among them: compiled functions have no frames, and
-from its frame the watchdog tells which table is held up. Nor are the table and its log, which tests break on purpose:
-of a compiled class nothing can be derived or replaced."""
+from its frame the watchdog tells which table is held up. Nor are its parts: a compiled class that is derived from one
+that is not does not end the weak references to what is let go. Nor are the table and its log, which tests break on
+purpose: of a compiled class nothing can be derived or replaced."""
 
 
 def compile_rooms(out: Path) -> None:
