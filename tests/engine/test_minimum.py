@@ -22,6 +22,10 @@ TABLES: dict[str, dict[str, Any]] = {
         "jokers": Jokers(),
         "placed_points": lambda card: Points(15, Specificity.NAMED_CARD) if card == JOKER else None,
     },
+    "jokers that cost": {
+        "pack": Pack(jokers=3),
+        "placed_points": lambda card: Points(-12, Specificity.NAMED_CARD) if card == JOKER else None,
+    },
     "represented": {"pack": Pack(jokers=3), "jokers": Jokers(scores=JokerPoints.REPRESENTED)},
     "round the corner": {"ace_ends": AceEnds.CORNER},
 }
@@ -56,6 +60,6 @@ def test_the_bound_refuses_nothing_that_melds_bring(name: str, single: bool) -> 
         most = most_points(rules, hand, single=single)
         brought += most > 0
         assert reach_of(rules).can_reach(hand, most), f"{cards_of(hand)} bring {most}"
-        if name in ("plain", "two packs"):
+        if name in ("plain", "two packs", "jokers that cost"):
             assert not reach_of(rules).can_reach(hand, most + 1), f"{cards_of(hand)} bring {most} only"
     assert brought > HANDS // 3

@@ -2,8 +2,8 @@
 
 What the bound refuses cannot be reached; where it does not refuse, the search still has to find the plan. Each card
 counts what it earns at best. Runs fall apart into pieces of three to five cards, and of a card and a joker that are
-both at hand the meld laid first may as well have the card: so jokers stand only for cards that are missing, and a joker
-left over counts as if it were laid.
+both at hand the meld laid first may as well have the card: so jokers stand only for cards that are missing. A joker
+left over counts as if it were laid, unless it earns less than nothing: such a one is charged where a card is missing.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def reach_of(rules: Rules) -> Reach:
 
 
 class Use(NamedTuple):
-    """The natural cards of a meld, what they earn, how many jokers are missing, and what the cards earn at best."""
+    """What a meld earns beside jokers that are worth something, its natural cards, how many jokers are missing, and
+    what the cards earn at best."""
 
     points: int
     cards: Mask
@@ -67,6 +68,7 @@ class Reach:
         highest = max(self.worth[card] for card in FACES)
         represented = rules.jokers.scores is JokerPoints.REPRESENTED
         self.joker_worth = highest if represented else max(0, rules.placed_points[JOKER])
+        self.joker_cost = 0 if represented else min(0, rules.placed_points[JOKER])
         self.longest = 13 if self.single else LONGEST_PIECE
         self.windows = tuple(
             tuple(
@@ -195,6 +197,7 @@ class Reach:
         return sorted(found, reverse=True)
 
     def _use(self, points: int, cards: list[Card], missing: int) -> Use:
+        points += missing * self.joker_cost
         return Use(points, hand_of(cards), missing, sum([self.worth[card] for card in cards]))
 
 
