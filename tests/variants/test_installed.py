@@ -62,6 +62,15 @@ def test_a_broken_one_is_named_and_does_not_hide_the_others(tmp_path: Path) -> N
         )
 
 
+def test_one_that_has_lost_its_metadata_is_named_by_its_module(tmp_path: Path) -> None:
+    install(tmp_path, "strange-rules", "strange = strange_rules\nqueen-of-spades = strange_rules", strange_rules="")
+    (tmp_path / "strange_rules-9.8.dist-info" / "METADATA").unlink()
+
+    found = listed(tmp_path)
+    assert found["strange"] == ["strange_rules", "0", ""]
+    assert "strange_rules" in found["queen-of-spades"][0]
+
+
 def test_two_that_claim_one_name_are_both_named(tmp_path: Path) -> None:
     install(tmp_path, "one-rules", "twice = strange_rules", strange_rules="")
     install(tmp_path, "other-rules", "twice = strange_rules")

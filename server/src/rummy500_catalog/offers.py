@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 VARIANTS, PRESETS = "rummy500.variants", "rummy500.presets"
 
@@ -22,12 +22,17 @@ class Offer:
 def installed(group: str) -> tuple[Offer, ...]:
     """The offers of a group, by name and distribution. Nothing is imported."""
     offers = [
-        Offer(
-            name=point.name,
-            distribution=point.dist.name if point.dist else point.value,
-            version=point.dist.version if point.dist else "0",
-            load=point.load,
-        )
+        Offer(point.name, brought_by(point), _told(point, "Version") or "0", point.load)
         for point in entry_points(group=group)
     ]
     return tuple(sorted(offers, key=lambda offer: (offer.name, offer.distribution)))
+
+
+def brought_by(point: EntryPoint) -> str:
+    """The distribution of an entry point; its module where that is half uninstalled and does not tell its name."""
+    return _told(point, "Name") or point.value
+
+
+def _told(point: EntryPoint, field: str) -> str:
+    told = point.dist.metadata.get_all(field) if point.dist else None
+    return told[0] if told else ""

@@ -14,7 +14,7 @@ from types import FrameType
 
 import structlog
 
-from rummy500_catalog.offers import VARIANTS
+from rummy500_catalog.offers import VARIANTS, brought_by
 from rummy500_server.creation import Creation
 from rummy500_server.journal_sqlite import SqliteJournal
 from rummy500_server.keeper import Keeper
@@ -80,7 +80,7 @@ def waits_for_disk(frame: FrameType | None) -> bool:
 
 def culprit(frame: FrameType | None) -> str:
     """The innermost function of an installed variant, with the distribution that brings it."""
-    owners = {point.module: point.dist.name for point in entry_points(group=VARIANTS) if point.dist}
+    owners = {point.module: brought_by(point) for point in entry_points(group=VARIANTS)}
     for each in _outwards(frame):
         module = str(each.f_globals.get("__name__", ""))
         for variant, distribution in owners.items():
