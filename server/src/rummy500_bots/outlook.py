@@ -31,7 +31,9 @@ class Outlook:
     """By which both mislead."""
 
 
-OF_TWO: Final = Outlook(
+FEW: Final = 3
+"""Players at a table where what `normal` does with other numbers, found by playing, is the better judgement."""
+OF_FEW: Final = Outlook(
     style=EXPERT, of_draws=10.0, of_discards=7.0, near_noise=20.0, far_noise=19.0, missed=9.0, never_told=5.0
 )
 OF_MANY: Final = Outlook(
@@ -40,4 +42,4 @@ OF_MANY: Final = Outlook(
 
 
 def outlook_of(players: int) -> Outlook:
-    return OF_TWO if players == 2 else OF_MANY
+    return OF_FEW if players <= FEW else OF_MANY

@@ -34,7 +34,7 @@ class Style:
 
 FAIR: Final = Style()
 EXPERT: Final = Style(draw=12.0, denial=0.1, lone=1.0, keep=0.4, danger=1.8)
-"""Of an expert at a table of two."""
+"""Of an expert at a table of two or three, found by playing."""
 AMONG_MANY: Final = Style(chance=0.5, lone=0.75, denial=0.45, draw=4.0, keep=0.1, danger=-0.2)
 """Of an expert at a larger table, fitted to rollouts to the end of the round: high cards are caught there, and what is
 thrown for others may be dug up again by its owner."""
