@@ -1,9 +1,9 @@
 """What an expert at a table of so many believes of its judgement and of looking ahead: a near look is after one turn of
 each seat, a far one after two.
 
-All figures are standard deviations in points. Those for larger tables were measured over positions of games between fair
-players: what was judged, and what rollouts came to after some turns, against what rollouts to the end of the round came
-to. Those for few players were found by playing: there looking ahead is believed less than such a measurement says.
+All figures are standard deviations in points. Those for larger tables were measured over positions of games between
+fair players: what was judged, and what rollouts came to after some turns, against what rollouts to the end of the round
+came to. Those for few players were found by playing: there looking ahead is believed less than that would say.
 """
 
 from __future__ import annotations
