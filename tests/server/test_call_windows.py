@@ -191,7 +191,7 @@ async def test_silence_is_a_pass_and_no_timeout(tables: Tables) -> None:
         (closed,) = await watching.until("call_window_closed")
     assert not closed[2].HasField("caller")
     keeper = await tables.keeper(table)
-    assert [seat.finished_turns for seat in keeper.table.seats] == [0, 0, 0, 0]
+    assert keeper.table.finished_turns == (0, 0, 0, 0)
     assert "clock_acted" not in kinds(await events_of(tables.client, table))
 
 

@@ -57,7 +57,7 @@ async def test_no_number_of_finished_turns_forfeits_where_the_table_says_so(tabl
     for _ in range(12):
         await tables.later(table, 10.1)
     keeper = await tables.keeper(table)
-    assert [seat.finished_turns for seat in keeper.table.seats] == [6, 6]
+    assert keeper.table.finished_turns == (6, 6)
     assert not keeper.table.is_over
 
 
@@ -197,7 +197,7 @@ async def test_while_the_server_drains_no_clock_acts(tables: Tables) -> None:
     tables.app.drain.begin(60)
     sequence = keeper.table.sequence
     await tables.later(table, 100)
-    assert (keeper.table.sequence, keeper.table.seats[0].finished_turns) == (sequence, 0)
+    assert (keeper.table.sequence, keeper.table.finished_turns[0]) == (sequence, 0)
 
 
 async def test_after_a_restart_the_banks_are_what_they_were_and_the_open_decision_has_all_its_time(

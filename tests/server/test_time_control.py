@@ -99,7 +99,7 @@ async def test_silence_in_a_call_window_costs_neither_the_bank_nor_the_turn_afte
     await tables.later(table, 60)
     assert not keeper.table.is_polled
     assert banks.bank == [5_000, 5_000]
-    assert not any(seat.finished_turns for seat in keeper.table.seats)
+    assert not any(keeper.table.finished_turns)
     assert (await tables.events(table))[-1][0] == "call_window_closed"
 
 
@@ -144,7 +144,7 @@ async def test_what_the_journal_takes_is_not_charged(tables: Tables) -> None:
     await journal.is_read.wait()
     tables.timer.advance(20)
     await asyncio.sleep(0)
-    assert keeper.table.seats[0].finished_turns == 0
+    assert keeper.table.finished_turns[0] == 0
     journal.gate.set()
     await acting
     assert keeper.players[0].charged_ms == 4_000

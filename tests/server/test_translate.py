@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import get_args
+from typing import assert_never, get_args
 
 import pytest
 
@@ -23,8 +23,8 @@ from rummy500_engine.shuffle import seed_for, shuffle
 from rummy500_engine.view import View, redact, seat_view
 from rummy500_server import table_events as shell
 from rummy500_server.results import GameResult, Termination
-from rummy500_server.translate.actions import action_from, action_into, legal_bytes, variant_action_into
-from rummy500_server.translate.cards import CARDS, END, WIRE
+from rummy500_server.translate.actions import action_from, legal_bytes, variant_action_into
+from rummy500_server.translate.cards import CARDS, END, WIRE, wire_cards
 from rummy500_server.translate.events import event_bytes, is_same_for_all
 from rummy500_server.translate.pieces import tag, varint
 from rummy500_server.translate.views import ClockFace, PublicPieces, meld_message, refusal_message, view_into
@@ -37,6 +37,36 @@ def test_cards_are_the_numbers_of_the_contract() -> None:
     for card in (*FACES, JOKER):
         assert card_pb2.Card.Name(WIRE[card]) == f"CARD_{card_text(card)}"
         assert CARDS[WIRE[card]] == card
+
+
+def action_into(message: action_pb2.Action, action: Action) -> None:
+    """The action as a message, so that `action_from` gives it back."""
+    match action:
+        case Draw():
+            message.draw.SetInParent()
+        case Pass():
+            message.passing.SetInParent()
+        case Take(card, place):
+            message.take.card, message.take.place = WIRE[card], place
+        case LayMeld(cards, stands_for, end):
+            message.lay_meld.cards.extend(wire_cards(cards))
+            message.lay_meld.stands_for.extend(wire_cards(stands_for))
+            message.lay_meld.end = END[end]
+        case LayOff(card, meld, end, face):
+            message.lay_off.card, message.lay_off.meld, message.lay_off.end = WIRE[card], meld, END[end]
+            if face is not None:
+                message.lay_off.stands_for = WIRE[face]
+        case Discard(card):
+            message.discard.card = WIRE[card]
+        case Call(card, place, meld, with_cards, stands_for, end):
+            called = message.call
+            called.card, called.place, called.meld, called.end = WIRE[card], place, meld, END[end]
+            called.with_cards.extend(wire_cards(with_cards))
+            called.stands_for.extend(wire_cards(stands_for))
+        case VariantAction():
+            variant_action_into(message.variant_part, action)
+        case _:
+            assert_never(action)
 
 
 @pytest.mark.parametrize(

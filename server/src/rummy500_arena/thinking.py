@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 SIGNIFICANT_BITS = 3
 Thinking = Mapping[int, int]
@@ -24,12 +24,3 @@ def percentile(thinking: Thinking, share: float) -> int:
         if seen >= wanted:
             return time
     return 0
-
-
-def together(spreads: Iterable[Thinking]) -> dict[int, int]:
-    """One histogram of several, in ascending order."""
-    found: dict[int, int] = {}
-    for spread in spreads:
-        for time, count in spread.items():
-            found[time] = found.get(time, 0) + count
-    return dict(sorted(found.items()))

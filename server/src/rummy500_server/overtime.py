@@ -140,7 +140,7 @@ class Overtime(Part):
         keeper.tally.finished_turns[reason.name] += 1
         log.info("turn.finished", table=keeper.table.name, seat=seat, reason=reason.name)
         forfeit_after = keeper.table.creation.clock.forfeit_after
-        if forfeit_after and keeper.table.seats[seat].finished_turns >= forfeit_after:
+        if forfeit_after and keeper.table.finished_turns[seat] >= forfeit_after:
             keeper.forfeit(seat, _FORFEIT_FOR[reason])
 
     def _finish(self, seat: int) -> None:

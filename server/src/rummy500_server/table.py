@@ -74,7 +74,6 @@ class Seat:
     entropy: bytes = b""
     forfeited: Termination | None = None
     stand_in: str = ""
-    finished_turns: int = 0
     overrun_ms: int = 0
 
 
@@ -185,9 +184,8 @@ class Table:
         self._tell(events)
         if banks is not None:
             self._keep_time(banks, entry, is_charged=is_charged)
-        game = self.game
-        self._to_act = game.to_act() if self.state is _PLAYING else ()
-        self.is_polled = game.round is not None and game.round.poll is not None
+        self._to_act = self.game.to_act() if self.state is _PLAYING else ()
+        self.is_polled = self.game.round is not None and self.game.round.poll is not None
         return events
 
     def _tell(self, events: Sequence[TableEvent]) -> None:
@@ -208,10 +206,9 @@ class Table:
             case Started():
                 return self._start()
             case Clocked(seat, reason, overrun):
-                self.seats[seat].finished_turns += 1
-                self.finished_turns = tuple(each.finished_turns for each in self.seats)
+                self.finished_turns = tuple(n + (other == seat) for other, n in enumerate(self.finished_turns))
                 self.seats[seat].overrun_ms = overrun
-                return [ClockActed(seat, reason, self.seats[seat].finished_turns)]
+                return [ClockActed(seat, reason, self.finished_turns[seat])]
             case TakenOver(seat, reason, bot, overrun):
                 self.seats[seat].stand_in, self.seats[seat].overrun_ms = bot, overrun
                 return [SeatTakenOver(seat, bot, reason)]

@@ -83,7 +83,7 @@ def _parser(*, with_others: bool) -> argparse.ArgumentParser:
         try:
             point.load()(subparsers)
         except Exception as error:
-            where = point.dist.name if point.dist else point.value
+            where = (point.dist and point.dist.name) or point.value
             _add_broken(subparsers, point.name, f"{point.name} of {where} cannot be loaded: {error}")
     return parser
 

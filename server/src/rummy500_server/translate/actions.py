@@ -248,33 +248,3 @@ def variant_action_into(message: variant_part_pb2.VariantPart, action: VariantAc
         message.fields.CopyFrom(Struct())
         message.fields["where"] = action.where
     message.text = text_of(action)
-
-
-def action_into(message: action_pb2.Action, action: Action) -> None:
-    """The action as a message, so that `action_from` gives it back."""
-    match action:
-        case Draw():
-            message.draw.SetInParent()
-        case Pass():
-            message.passing.SetInParent()
-        case Take(card, place):
-            message.take.card, message.take.place = WIRE[card], place
-        case LayMeld(cards, stands_for, end):
-            message.lay_meld.cards.extend(wire_cards(cards))
-            message.lay_meld.stands_for.extend(wire_cards(stands_for))
-            message.lay_meld.end = END[end]
-        case LayOff(card, meld, end, face):
-            message.lay_off.card, message.lay_off.meld, message.lay_off.end = WIRE[card], meld, END[end]
-            if face is not None:
-                message.lay_off.stands_for = WIRE[face]
-        case Discard(card):
-            message.discard.card = WIRE[card]
-        case Call(card, place, meld, with_cards, stands_for, end):
-            called = message.call
-            called.card, called.place, called.meld, called.end = WIRE[card], place, meld, END[end]
-            called.with_cards.extend(wire_cards(with_cards))
-            called.stands_for.extend(wire_cards(stands_for))
-        case VariantAction():
-            variant_action_into(message.variant_part, action)
-        case _:
-            assert_never(action)
