@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from rummy500_bots.outlook import OF_MANY
 from rummy500_bots.weighing import Candidate
 
 
@@ -13,7 +12,7 @@ def weighed(judged: float, near: float, change: float, guesses: int) -> tuple[fl
     first, other = Candidate((), 0.0, 10.0), Candidate((), judged, 10.0)
     for _ in range(guesses):
         other.note((near, near + change), (0.0, 0.0))
-    return other.lead(first, OF_MANY)
+    return other.lead(first)
 
 
 def test_before_any_rollout_the_judgement_stands() -> None:
@@ -46,4 +45,4 @@ def test_a_rollout_is_compared_with_the_first_candidates_from_the_same_guess() -
         other.note((luck + 8.0, luck + 8.0), (luck, luck))
 
     assert other.near == [8.0] * 3
-    assert other.lead(first, OF_MANY)[0] > 0
+    assert other.lead(first)[0] > 0

@@ -11,10 +11,10 @@ from rummy500_bots.expert import candidates, held_back
 from rummy500_bots.guesses import plain_guess, random_guess
 from rummy500_bots.knowledge import knowledge_of
 from rummy500_bots.lookahead import Stakes, look_ahead
-from rummy500_bots.outlook import outlook_of
 from rummy500_bots.policy import policy_of
 from rummy500_bots.random_play import place_of
 from rummy500_bots.reasons import reason
+from rummy500_bots.styles import EXPERT
 from rummy500_engine.actions import Action, Discard
 from rummy500_engine.guess import guessed_round
 
@@ -37,25 +37,23 @@ def appraise(decision: Decision, played: Action, *, samples: int) -> Appraisal |
     view, rules = decision.view, decision.rules
     assert view.seat is not None
     knowledge = knowledge_of(rules, view)
-    outlook = outlook_of(rules.players)
-    policy = policy_of(rules, outlook.style)
+    policy = policy_of(rules, EXPERT)
     round = guessed_round(rules, view, plain_guess(knowledge))
-    found = sorted(candidates(round, view.seat, policy, outlook, decision.legal), key=lambda each: -each.expected)
+    found = sorted(candidates(round, view.seat, policy, decision.legal), key=lambda each: -each.expected)
     mine = next((each for each in found if each.actions == (played,)), None)
     if mine is None and isinstance(played, Discard):
-        mine = held_back(round, view.seat, policy, outlook, (played,), laid=found[0].expected)
+        mine = held_back(round, view.seat, policy, (played,), laid=found[0].expected)
     if mine is None or len(found) == 1:
         return None
     dice = Random(place_of(view))
     best = look_ahead(
         [mine, *[each for each in found if each is not mine][:COMPARED]],
         seat=view.seat,
-        outlook=outlook,
         guess=lambda: guessed_round(rules, view, random_guess(knowledge, dice)),
         budget=Budget(Effort(0, samples)),
         stakes=Stakes(view.totals, rules.target),
     )
     if best is mine:
         return Appraisal(0.0, (), "")
-    lost, _ = best.lead(mine, outlook)
+    lost, _ = best.lead(mine)
     return Appraisal(lost, best.actions, reason(round, view.seat, best.actions, policy))

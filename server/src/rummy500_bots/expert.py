@@ -12,11 +12,11 @@ from rummy500_bots.guesses import likely_guess, plain_guess
 from rummy500_bots.knowledge import History, knowledge_of
 from rummy500_bots.lookahead import Stakes, look_ahead
 from rummy500_bots.meld_phase import best_meld_phase
-from rummy500_bots.outlook import Outlook, outlook_of
+from rummy500_bots.outlook import OF_DISCARDS, OF_DRAWS
 from rummy500_bots.policy import Policy, answers, policy_of
 from rummy500_bots.random_play import place_of
 from rummy500_bots.reasons import reason
-from rummy500_bots.styles import BALANCED, styled
+from rummy500_bots.styles import BALANCED, EXPERT, styled
 from rummy500_bots.trios import trios_of
 from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action, Discard
@@ -55,19 +55,17 @@ class ExpertBot:
         seat = view.seat
         assert seat is not None
         self._history.note(decision.events)
-        outlook = outlook_of(rules.players)
-        policy = policy_of(rules, styled(outlook.style, self._style))
+        policy = policy_of(rules, styled(EXPERT, self._style))
         knowledge = knowledge_of(rules, view)
         round = guessed_round(rules, view, plain_guess(knowledge))
         if len(decision.legal) == 1:
             return decision.legal, round, policy
-        found = _considered(candidates(round, seat, policy, outlook, decision.legal, budget.is_half_spent))
+        found = _considered(candidates(round, seat, policy, decision.legal, budget.is_half_spent))
         dice = Random(self._seed ^ place_of(view))
         history, trios = self._history, trios_of(rules)
         chosen = look_ahead(
             found,
             seat=seat,
-            outlook=outlook,
             guess=lambda: guessed_round(rules, view, likely_guess(knowledge, history, trios, dice)),
             budget=budget,
             stakes=Stakes(view.totals, rules.target),
@@ -86,18 +84,16 @@ def candidates(
     round: Round,
     seat: int,
     policy: Policy,
-    outlook: Outlook,
     legal: tuple[Action, ...],
     is_late: Callable[[], bool] = lambda: False,
 ) -> list[Candidate]:
     """What the seat may consider, each with what it is judged to be worth in points. The round is left as it is."""
     if round.phase is Phase.PLAY:
-        return _turns(round, seat, policy, outlook, legal, is_late)
+        return _turns(round, seat, policy, legal, is_late)
     weighed = legal if round.phase is Phase.DRAW else answers(legal)
     ask = policy.draw_values if round.phase is Phase.DRAW else policy.answer_values
     return [
-        Candidate((action,), value, outlook.of_draws)
-        for action, value in zip(weighed, ask(round, seat, weighed), strict=True)
+        Candidate((action,), value, OF_DRAWS) for action, value in zip(weighed, ask(round, seat, weighed), strict=True)
     ]
 
 
@@ -105,7 +101,6 @@ def _turns(
     round: Round,
     seat: int,
     policy: Policy,
-    outlook: Outlook,
     legal: tuple[Action, ...],
     is_late: Callable[[], bool],
 ) -> list[Candidate]:
@@ -115,28 +110,26 @@ def _turns(
     after = round.clone()
     for play in phase.plays:
         after.apply(seat, play)
-    found = _ended(after, seat, policy, outlook, phase.plays)
+    found = _ended(after, seat, policy, phase.plays)
     discards = tuple(action for action in legal if isinstance(action, Discard))
     if phase.plays and discards:
         laid = max([each.expected for each in found])
-        found.append(held_back(round, seat, policy, outlook, discards, laid=laid))
+        found.append(held_back(round, seat, policy, discards, laid=laid))
     return found
 
 
-def held_back(
-    round: Round, seat: int, policy: Policy, outlook: Outlook, discards: tuple[Discard, ...], *, laid: float
-) -> Candidate:
+def held_back(round: Round, seat: int, policy: Policy, discards: tuple[Discard, ...], *, laid: float) -> Candidate:
     """The best of the discards, nothing laid before it although something could be: what it is `laid`, less HOLDING."""
     values = policy.discard_values(round, seat, discards)
-    return Candidate((discards[values.index(max(values))],), laid - HOLDING, outlook.of_draws)
+    return Candidate((discards[values.index(max(values))],), laid - HOLDING, OF_DRAWS)
 
 
-def _ended(after: Round, seat: int, policy: Policy, outlook: Outlook, plays: tuple[Action, ...]) -> list[Candidate]:
+def _ended(after: Round, seat: int, policy: Policy, plays: tuple[Action, ...]) -> list[Candidate]:
     """The plays, and each discard that can end the turn after them."""
     if after.over or after.phase is not Phase.PLAY or after.turn != seat:
-        return [Candidate(plays, 0.0, outlook.of_draws)]
+        return [Candidate(plays, 0.0, OF_DRAWS)]
     legal = [action for action in legal_actions(after, seat) if isinstance(action, Discard)]
     return [
-        Candidate((*plays, action), value, outlook.of_discards)
+        Candidate((*plays, action), value, OF_DISCARDS)
         for action, value in zip(legal, policy.discard_values(after, seat, legal), strict=True)
     ]

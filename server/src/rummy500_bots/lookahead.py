@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rummy500_bots.effort import Budget
-from rummy500_bots.outlook import Outlook
 from rummy500_bots.policy import policy_of
-from rummy500_bots.styles import AMONG_MANY, FAIR
+from rummy500_bots.styles import EXPERT, FAIR
 from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action
 from rummy500_engine.legal import legal_actions
@@ -38,7 +37,6 @@ def look_ahead(
     candidates: Sequence[Candidate],
     *,
     seat: int,
-    outlook: Outlook,
     guess: Callable[[], Round],
     budget: Budget,
     stakes: Stakes,
@@ -46,30 +44,30 @@ def look_ahead(
     """The best of the candidates, of which the first is expected to be. `guess` makes a round as the seat sees it. A
     guess that the budget breaks off counts for none of them."""
     first = candidates[0]
-    open_to = [candidate for candidate in candidates[1:] if not _is_hopeless(candidate, first, outlook)]
+    open_to = [candidate for candidate in candidates[1:] if not _is_hopeless(candidate, first)]
     guesses = 0
     while open_to and budget.allows(guesses):
         round, points = guess(), []
         for candidate in (first, *open_to):
             found = rollout(round.clone(), seat, candidate.actions, stakes=stakes, budget=budget)
             if found is None:
-                return _best(candidates, outlook)
+                return _best(candidates)
             points.append(found)
         for candidate, found in zip(open_to, points[1:], strict=True):
             candidate.note(found, points[0])
         guesses += 1
-        open_to = [candidate for candidate in open_to if not _is_hopeless(candidate, first, outlook)]
-    return _best(candidates, outlook)
+        open_to = [candidate for candidate in open_to if not _is_hopeless(candidate, first)]
+    return _best(candidates)
 
 
-def _best(candidates: Sequence[Candidate], outlook: Outlook) -> Candidate:
+def _best(candidates: Sequence[Candidate]) -> Candidate:
     first = candidates[0]
-    leads = [candidate.lead(first, outlook)[0] for candidate in candidates[1:]]
+    leads = [candidate.lead(first)[0] for candidate in candidates[1:]]
     return candidates[1 + leads.index(max(leads))] if leads and max(leads) > 0 else first
 
 
-def _is_hopeless(candidate: Candidate, first: Candidate, outlook: Outlook) -> bool:
-    lead, doubt = candidate.lead(first, outlook)
+def _is_hopeless(candidate: Candidate, first: Candidate) -> bool:
+    lead, doubt = candidate.lead(first)
     return lead + HOPELESS * doubt < 0
 
 
@@ -106,7 +104,7 @@ def _play_on(round: Round, turns: int, budget: Budget) -> bool:
 def lead_of(round: Round, seat: int, stakes: Stakes) -> float:
     """The points by which the side of the seat is, or is expected to be, ahead of the mean of the other sides; and what
     it is worth to win the game, or costs to lose it, where the round decides it."""
-    sides, judge = round.rules.sides, policy_of(round.rules, AMONG_MANY).judge
+    sides, judge = round.rules.sides, policy_of(round.rules, EXPERT).judge
     points: dict[int, float] = {}
     prospects = [0.0] * len(sides) if round.over else judge.prospects(round)
     for side, score, prospect in zip(sides, round.scores(), prospects, strict=True):

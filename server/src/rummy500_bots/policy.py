@@ -11,6 +11,7 @@ from functools import lru_cache
 from rummy500_bots.covers import meld_points
 from rummy500_bots.judgement import Judge, Prospect
 from rummy500_bots.styles import Style
+from rummy500_bots.throws import throw_values
 from rummy500_engine.actions import DRAW, PASS, Action, Call, Discard, End, LayMeld, LayOff, Take, VariantAction
 from rummy500_engine.cards import Card, add, rank_of, without
 from rummy500_engine.round import Round
@@ -109,6 +110,8 @@ class Policy:
         """By discard what the hand is worth without it, less what it gives away, in points."""
         prospect = self.judge.prospect(round, seat)
         cards = [action.card for action in legal if isinstance(action, Discard)]
+        if self.style.throw is not None:
+            return throw_values(self.judge, self.style.throw, round, seat, cards, prospect)
         worth = self.judge.worth_without(round.hands[seat], cards, prospect)
         danger, style = self.judge.danger, self.style
         return [

@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Throw:
+    """What a discard costs its player, in points, as rollouts from real hands told."""
+
+    use: float
+    """If the player would have made a meld with it."""
+    risk: float
+    """If another hand holds two partners of it."""
+    dig: float
+    """For each pair of a card in the pile and one in another hand that it makes a meld with: it is dug for."""
+    points: float
+    """For each of its points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +44,23 @@ class Style:
     """What the cards that stay in hand count when one is thrown, in parts of what they are worth."""
     danger: float = 1.2
     """What a discard gives away, in parts of the points that others would make of it."""
+    throw: Throw | None = None
+    """What discards cost, `keep` times for the own hand and `danger` times for what they give away; None: they are
+    judged by what the hand is worth without them, and by the points that others would make."""
 
 
 FAIR: Final = Style()
-EXPERT: Final = Style(draw=12.0, denial=0.1, lone=1.0, keep=0.4, danger=1.8)
-"""Of an expert at a table of two or three, found by playing."""
-AMONG_MANY: Final = Style(chance=0.5, lone=0.75, denial=0.45, draw=4.0, keep=0.1, danger=-0.2)
-"""Of an expert at a larger table, fitted to rollouts to the end of the round: high cards are caught there, and what is
-thrown for others may be dug up again by its owner."""
+EXPERT: Final = Style(
+    chance=0.46,
+    pile_chance=1.3,
+    turns=0.8,
+    lone=0.9,
+    denial=0.25,
+    draw=9.5,
+    danger=1.0,
+    throw=Throw(use=6.0, risk=7.5, dig=6.0, points=0.4),
+)
+"""Of an expert, found by playing against fair players at nine tables of two to four."""
 
 
 def styled(base: Style, name: str) -> Style:
@@ -46,7 +69,7 @@ def styled(base: Style, name: str) -> Style:
 
 
 BALANCED: Final = "balanced"
-STYLES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
+STYLES: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         BALANCED: {},
         "cautious": {"draw": 18.0, "denial": 0.0, "danger": 3.0, "turns": 0.8},

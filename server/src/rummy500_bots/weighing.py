@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from rummy500_bots.outlook import Outlook
+from rummy500_bots.outlook import FAR_NOISE, MISSED, NEAR_NOISE, NEVER_TOLD
 from rummy500_engine.actions import Action
 
 KNOWN_BY: Final = 6
@@ -37,16 +37,16 @@ class Candidate:
         self.near.append(near)
         self.far.append(points[1] - first[1] - near)
 
-    def lead(self, first: Candidate, outlook: Outlook) -> tuple[float, float]:
+    def lead(self, first: Candidate) -> tuple[float, float]:
         """The points by which it is ahead of the first, as far as is known, and how well: a standard deviation."""
         judged, doubt = self.expected - first.expected, max(self.doubt, first.doubt)
         if not self.near:
             return judged, doubt
-        near, near_variance = _mean(self.near, outlook.near_noise)
-        far, far_variance = _mean(self.far, outlook.far_noise)
-        belief = outlook.missed**2 / (outlook.missed**2 + far_variance)
+        near, near_variance = _mean(self.near, NEAR_NOISE)
+        far, far_variance = _mean(self.far, FAR_NOISE)
+        belief = MISSED**2 / (MISSED**2 + far_variance)
         certain = 1 / (doubt * doubt)
-        trust = 1 / (near_variance + belief * far_variance + outlook.never_told**2)
+        trust = 1 / (near_variance + belief * far_variance + NEVER_TOLD**2)
         lead = (judged * certain + (near + belief * far) * trust) / (certain + trust)
         return lead, math.sqrt(1 / (certain + trust))
 
