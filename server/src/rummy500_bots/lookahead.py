@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rummy500_bots.effort import Budget
 from rummy500_bots.policy import policy_of
-from rummy500_bots.styles import EXPERT, FAIR
+from rummy500_bots.styles import FAIR, LOOKING_BACK
 from rummy500_bots.weighing import Candidate
 from rummy500_engine.actions import Action
 from rummy500_engine.legal import legal_actions
@@ -104,7 +104,7 @@ def _play_on(round: Round, turns: int, budget: Budget) -> bool:
 def lead_of(round: Round, seat: int, stakes: Stakes) -> float:
     """The points by which the side of the seat is, or is expected to be, ahead of the mean of the other sides; and what
     it is worth to win the game, or costs to lose it, where the round decides it."""
-    sides, judge = round.rules.sides, policy_of(round.rules, EXPERT).judge
+    sides, judge = round.rules.sides, policy_of(round.rules, LOOKING_BACK).judge
     points: dict[int, float] = {}
     prospects = [0.0] * len(sides) if round.over else judge.prospects(round)
     for side, score, prospect in zip(sides, round.scores(), prospects, strict=True):
