@@ -61,8 +61,8 @@ EXPERT: Final = Style(
     throw=Throw(use=6.0, risk=7.5, dig=6.0, points=0.4),
 )
 """Of an expert, found by playing against fair players at nine tables of two to four."""
-LOOKING_BACK: Final = Style(chance=0.5, lone=0.75)
-"""How the hands are judged to which a rollout came: soberly, for it is not the player's own choice that is weighed."""
+LOOKING_BACK: Final = Style(chance=0.75, lone=0.75)
+"""How the hands are judged to which a rollout came: as what became of such hands by the end of the round."""
 
 
 def styled(base: Style, name: str) -> Style:
