@@ -11,6 +11,7 @@ bot weaker.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import time
 from collections.abc import Sequence
@@ -91,7 +92,10 @@ def _made(spec: str, seed: int) -> Bot:
 
 @lru_cache(maxsize=4)
 def _rules(table: Table) -> Rules:
-    return Catalog().rules(table.preset, table.variants, players=table.players)
+    """The collector does not go through what is here for good, as in a process in which the server's bots think."""
+    rules = Catalog().rules(table.preset, table.variants, players=table.players)
+    gc.freeze()
+    return rules
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import time
 from collections.abc import Sequence
@@ -187,18 +186,3 @@ def test_it_beats_normal(preset: str) -> None:
         leads.append(lead / 2)
 
     assert interval(leads).low > 0
-
-
-def test_nobody_collects_garbage_while_it_thinks() -> None:
-    bot, collected = ExpertBot(1, Effort(time_ms=5)), set()
-
-    def clock() -> float:
-        collected.add(gc.isenabled())
-        return time.monotonic()
-
-    bot.clock = clock
-    rules = CATALOG.rules(players=2)
-    play_game(Game(rules, single_round=True), [bot, built_in("easy", seed=1)], seed=seed_for(b"garbage"))
-
-    assert collected == {False}
-    assert gc.isenabled()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 
 DEFAULT_TIME_MS = 40
@@ -46,15 +44,3 @@ class Budget:
     def is_half_spent(self) -> bool:
         """Whether what is planned before looking ahead should come to an end."""
         return self._end is not None and self._clock() >= (self._began + self._end) / 2
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Nobody collects garbage meanwhile: to go through all of a process takes as long as a decision may."""
-    is_collected = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_collected:
-            gc.enable()

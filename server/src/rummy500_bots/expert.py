@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 
 from rummy500_bots.decision import Advice, Decision
-from rummy500_bots.effort import Budget, Effort, uninterrupted
+from rummy500_bots.effort import Budget, Effort
 from rummy500_bots.guesses import likely_guess, plain_guess
 from rummy500_bots.knowledge import History, knowledge_of
 from rummy500_bots.lookahead import Stakes, look_ahead
@@ -49,7 +49,6 @@ class ExpertBot:
         assert decision.view.seat is not None
         return Advice(actions, reason(round, decision.view.seat, actions, policy))
 
-    @uninterrupted()
     def _decided(self, decision: Decision) -> tuple[tuple[Action, ...], Round, Policy]:
         budget = Budget(self._effort, time_left_ms=decision.time_left_ms, clock=self.clock)
         view, rules = decision.view, decision.rules

@@ -7,6 +7,7 @@ takes nothing with it.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -77,7 +78,10 @@ def _catalog() -> Catalog:
 
 @lru_cache(maxsize=REMEMBERED)
 def _composed(rules: TableRules) -> Rules:
-    return _catalog().rules(rules.preset, rules.variants, dict(rules.options), players=rules.players)
+    """The collector need not go through what is here for good: that took as long as a decision may."""
+    composed = _catalog().rules(rules.preset, rules.variants, dict(rules.options), players=rules.players)
+    gc.freeze()
+    return composed
 
 
 def begin() -> None:
