@@ -68,6 +68,7 @@ class RawConnection:
         for event in events:
             if isinstance(event, h2.events.DataReceived) and event.flow_controlled_length:
                 self._unread[event.stream_id] += event.flow_controlled_length
+            self._note(event)
         if opens_windows:
             self._open_windows()
         self.flush()
@@ -82,11 +83,8 @@ class RawConnection:
     def until_ended(self, stream: int) -> dict[str, str]:
         """Reads on until that stream has ended; answers its trailers, or `{"reset": code}`. Raises TimeoutError."""
         while stream not in self.ended:
-            events = self.read()
-            if not events:
+            if not self.read():
                 return {"closed": "the connection"}
-            for event in events:
-                self._note(event)
         return self.ended[stream]
 
     def _note(self, event: h2.events.Event) -> None:

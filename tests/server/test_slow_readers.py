@@ -4,6 +4,7 @@ memory grows."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from base64 import b64decode
 from pathlib import Path
@@ -120,12 +121,11 @@ def flood_with(bot: RawConnection, stream: int, message: bytes) -> None:
     """Sends as long as the server takes it, while nothing that it says is taken."""
     whole = bot.socket.gettimeout()
     bot.socket.settimeout(1.0)
-    for _ in range(MOST_WRITTEN):
-        while bot.http.local_flow_control_window(stream) < len(message) + 5:
-            try:
+    with contextlib.suppress(TimeoutError):
+        for _ in range(MOST_WRITTEN):
+            while stream not in bot.ended and bot.http.local_flow_control_window(stream) < len(message) + 5:
                 bot.read(opens_windows=False)
-            except TimeoutError:
-                bot.socket.settimeout(whole)
-                return
-        bot.send(stream, message)
+            if stream in bot.ended:
+                break
+            bot.send(stream, message)
     bot.socket.settimeout(whole)
