@@ -51,7 +51,7 @@ def findings(examination: Examination, bot: str, *names: str, clock: float = 10.
         ("Hoarding", 10.0, {"memory": "fail kB a game"}),
         ("Stubborn", 10.0, {"refused": "fail again after it was refused", "duty": "fail was refused"}),
         ("Picky", 10.0, {"unknown-fields": "ok", "unknown-event": "fail what event is that?", "nothing": "ok"}),
-        ("garbling", 1.0, {"start": "ok", "readable": "fail begins with ff ff ff", "draw": "fail not connected any"}),
+        ("garbling", 1.0, {"start": "ok", "readable": "fail begins with ff ff ff", "draw": "fail"}),
         ("nameless", 10.0, {"name": "fail 'somebody'", "token": "fail another token", "program": "warn", "draw": "ok"}),
         ("repeating", 10.0, {"draw": "ok", "asked-for": "fail answers to nothing that was asked"}),
         ("hammering", 10.0, {"cut": "warn did not say where", "drain": "warn asked to wait", "turned-away": "fail"}),
