@@ -36,10 +36,10 @@ from rummy500_engine.terms import JokerPoints
 
 LONGEST_PIECE = 5
 REMEMBERED = 1 << 17
-_LONG: Final = 15
+_LONG: Final = 40
 _NEVER: Final = 1 << 60
 """Steps of a search after which it begins anew with lower prices."""
-_ABOVE_SPREAD: Final = (0, 5, 10, 15)
+_ABOVE_SPREAD: Final = (0, 5, 10)
 """Prices of a used joker that are tried, in points above the least that is right."""
 _EVERY_COPY: Final[Mask] = sum(1 << copy * COPY_BITS for copy in range(64))
 """The faces of a hand times this are all their copies."""
@@ -217,8 +217,7 @@ class Prices:
     def __init__(self, reach: Reach, hand: Mask) -> None:
         self.reach, self.hand = reach, hand
         self.cards, self.joker = reach.worth, 0
-        self.are_lowered = not count(hand, JOKER)
-        """Whether there are no lower ones: without jokers each card of a meld has to count for what it earns."""
+        self.are_lowered = False
         self._of_lane: dict[int, int] = {}
         self._of_meld: dict[Mask, int] = {}
 
@@ -249,12 +248,13 @@ class Prices:
         reach, naturals, jokers = self.reach, naturals_of(self.hand), count(self.hand, JOKER)
         melds = {card: reach.uses(naturals, jokers, card) for card in set(cards_of(naturals))}
         rarest = sorted(melds, key=lambda card: (len(melds[card]), card))
-        lowest = self.of(naturals, 0)  # what is searched has mostly few jokers left
+        jokers //= 2  # the rest of the hand is asked about, after melds that mostly have some
+        lowest = self.of(naturals, jokers)
         for joker in [reach.spread + more for more in _ABOVE_SPREAD]:
             cards = reach.worth.copy()
             for card in rarest:
                 cards[card] = max([0, *[_share(use, card, cards, joker) for use in melds[card]]])
-            total = sum([cards[card] for card in cards_of(naturals)])
+            total = jokers * joker + sum([cards[card] for card in cards_of(naturals)])
             if total < lowest:
                 lowest, self.cards, self.joker = total, cards, joker
         self.are_lowered = True
