@@ -82,7 +82,7 @@ def searched(rules: Rules, state: TurnState, meld: LayMeld) -> bool:
         best=points,
         first_play=False,
     )
-    return Search(rules, after).finished(after) is not None
+    return Search(rules).finished(after) is not None
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -116,7 +116,7 @@ def test_plans_know_whether_a_turn_can_be_finished(table: str) -> None:
         state = position(rules, dice)
         if decides(rules, state):
             finishes = Plans(rules, state).can_finish()
-            assert finishes in (None, Search(rules, state).finished(state) is not None), state
+            assert finishes in (None, Search(rules).finished(state) is not None), state
             said[finishes] += 1
     assert said[True] > POSITIONS / 2
     assert said[False] > POSITIONS / 2
@@ -145,9 +145,7 @@ def test_plans_allow_the_lay_offs_after_which_the_search_finds_an_end(table: str
                         melds=(*state.melds[:number], grown, *state.melds[number + 1 :]),
                     )
                     allowed = plans.allows_lay_off(meld, card)
-                    assert allowed in (None, Search(rules, after).finished(after) is not None), (
-                        f"{card} on {meld} in {state}"
-                    )
+                    assert allowed in (None, Search(rules).finished(after) is not None), f"{card} on {meld} in {state}"
                     said[allowed] += 1
     assert said[True] > POSITIONS / 4
 

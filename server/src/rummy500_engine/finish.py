@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rummy500_engine.cards import DISTINCT, JOKER, LANE_BITS, NATURALS, Card, Mask, cards_of, remove, suit_of, without
 from rummy500_engine.meld_catalogue import MeldCatalogue
 from rummy500_engine.melds import Kind, Meld
-from rummy500_engine.minimum import Prices, reach_of
+from rummy500_engine.minimum import Reach, reach_of
 from rummy500_engine.pieces import pieces_of
 from rummy500_engine.plans import Plans, decides, reaches_minimum
 from rummy500_engine.rules import Rules
@@ -67,18 +67,17 @@ def can_finish(rules: Rules, state: TurnState) -> bool:
         finishes = Plans(rules, state).can_finish()
         if finishes is not None:
             return finishes
-    return Search(rules, state).finished(state) is not None
+    return Search(rules).finished(state) is not None
 
 
 class Search:
     """One depth-first search; positions already found dead are remembered."""
 
-    def __init__(self, rules: Rules, state: TurnState) -> None:
-        """`state`: of the turn before all others that are searched."""
+    def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.catalogue = rules.catalogue
         self.pieces = pieces_of(rules)
-        self.prices = Prices(reach_of(rules), state.hand) if rules.first_meld.minimum > 0 else None
+        self.reach = reach_of(rules) if rules.first_meld.minimum > 0 else None
         self.dead: set[object] = set()
 
     def finished(self, state: TurnState) -> TurnState | None:
@@ -87,7 +86,7 @@ class Search:
             return None
         if not state.must and self.can_stop(state):
             return state
-        if self.prices is not None and self._misses_minimum(state, self.prices):
+        if self.reach is not None and self._misses_minimum(state, self.reach):
             return None
         key = self._key(state)
         if key in self.dead:
@@ -126,13 +125,12 @@ class Search:
         first = self.rules.first_meld
         return bool(first.minimum) and (state.best if first.single else state.laid_points) < first.minimum
 
-    def _misses_minimum(self, state: TurnState, prices: Prices) -> bool:
+    def _misses_minimum(self, state: TurnState, reach: Reach) -> bool:
         """Whether the first melds of this turn, if there have to be any, stay below the minimum whatever is laid."""
         first = self.rules.first_meld
         if state.melded or not (state.laid or (state.must and first.required)) or not self._below_minimum(state):
             return False
-        needed = first.minimum - (0 if first.single else state.laid_points)
-        return not prices.reach.can_reach(state.hand, needed, prices)
+        return not reach.can_reach(state.hand, first.minimum - (0 if first.single else state.laid_points))
 
     def _continuations(self, state: TurnState) -> Iterator[TurnState]:
         must = state.must

@@ -26,8 +26,8 @@ from rummy500_engine.cards import (
     with_jokers,
 )
 from rummy500_engine.melds import SHORTEST, Meld
-from rummy500_engine.minimum import Prices, reach_of
 from rummy500_engine.minimum import Use as Bringing
+from rummy500_engine.minimum import reach_of
 from rummy500_engine.plans import Plans, must_leave
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import JokerPoints
@@ -55,7 +55,6 @@ class FirstMelds:
         self.catalogue = rules.catalogue
         self.hand, self.jokers = naturals_of(state.hand), count(state.hand, JOKER)
         self.uses, self.reach = uses_of(rules), reach_of(rules)
-        self.prices = Prices(self.reach, state.hand)
         self.first = rules.first_meld
         self.leaves = must_leave(rules, state)
         self.banned = 0 if state.banned is None else count(state.hand, state.banned)
@@ -76,7 +75,7 @@ class FirstMelds:
         self.ceilings: list[Ceiling] = []
         self.found: list[Laid] = []
         """The cards of meldings that the bound does not refuse, the jokers that they miss, and what the cards earn."""
-        self.can_reach = self.first.single or self.reach.can_reach(state.hand, self.missing, self.prices)
+        self.can_reach = self.first.single or self.reach.can_reach(state.hand, self.missing)
 
     def needs_jokers(self, beside: Mask, jokers: int) -> bool:
         return not self.can_reach or (self.plans is not None and self.plans.needs_jokers(beside, jokers))
@@ -133,7 +132,7 @@ class FirstMelds:
                 return False
         if self._find(used, jokers, missing):
             return True
-        melding = self.reach.melding(with_jokers(less(self.hand, used), self.jokers - jokers), missing, self.prices)
+        melding = self.reach.melding(with_jokers(less(self.hand, used), self.jokers - jokers), missing)
         if melding is None:
             self.ceilings.insert(0, self._ceiling(used, jokers, missing) if self.jokers else (used, 0, missing))
             return False
@@ -165,7 +164,7 @@ class FirstMelds:
             if not cards & ~left and needed <= more and points + worth >= missing:
                 self.found.insert(0, self.found.pop(number))
                 return True
-        melding = self.reach.melding(with_jokers(left, more), missing, self.prices)
+        melding = self.reach.melding(with_jokers(left, more), missing)
         if melding is None:
             return False
         cards = 0

@@ -1,10 +1,9 @@
 """Whether melds of a hand could reach a minimum (RULES 2, `meld-first`): a bound that cuts the search of `finish`.
 
 What the bound refuses cannot be reached; where it does not refuse, the search still has to find the plan. Each card
-counts what it earns at best, and in a search that takes long what its `Prices` say. Runs fall apart into pieces of
-three to five cards, and of a card and a joker that are both at hand the meld laid first may as well have the card: so
-jokers stand only for cards that are missing. A joker left over counts as if it were laid, unless it earns less than
-nothing: such a one is charged where a card is missing.
+counts what it earns at best. Runs fall apart into pieces of three to five cards, and of a card and a joker that are
+both at hand the meld laid first may as well have the card: so jokers stand only for cards that are missing. A joker
+left over counts as if it were laid, unless it earns less than nothing: such a one is charged where a card is missing.
 """
 
 from __future__ import annotations
@@ -36,11 +35,6 @@ from rummy500_engine.terms import JokerPoints
 
 LONGEST_PIECE = 5
 REMEMBERED = 1 << 17
-_LONG: Final = 40
-_NEVER: Final = 1 << 60
-"""Steps of a search after which it begins anew with lower prices."""
-_ABOVE_SPREAD: Final = (0, 5, 10)
-"""Prices of a used joker that are tried, in points above the least that is right."""
 _EVERY_COPY: Final[Mask] = sum(1 << copy * COPY_BITS for copy in range(64))
 """The faces of a hand times this are all their copies."""
 
@@ -51,11 +45,13 @@ def reach_of(rules: Rules) -> Reach:
 
 
 class Use(NamedTuple):
-    """What a meld earns beside jokers that are worth something, its natural cards, and how many jokers are missing."""
+    """What a meld earns beside jokers that are worth something, its natural cards, how many jokers are missing, and
+    what the cards earn at best."""
 
     points: int
     cards: Mask
     missing: int
+    worth: int
 
 
 class Reach:
@@ -69,8 +65,6 @@ class Reach:
         self.high = [max(0, rules.placed_points[card]) for card in range(JOKER)]
         self.low = [max(0, rules.low_ace_points[card]) for card in range(JOKER)]
         self.worth = [max(pair) for pair in zip(self.high, self.low, strict=True)]
-        self.spread = max(worth - min(pair) for worth, *pair in zip(self.worth, self.high, self.low, strict=True))
-        """By how much a card may earn more in one meld than in another."""
         highest = max(self.worth[card] for card in FACES)
         represented = rules.jokers.scores is JokerPoints.REPRESENTED
         self.joker_worth = highest if represented else max(0, rules.placed_points[JOKER])
@@ -87,30 +81,24 @@ class Reach:
         """For each rank the runs that hold it, and what cards earn in them: an ace is low in those that begin with it,
         and may be either where runs go round, since a piece does not tell."""
         self._melding: list[Use] = []
-        self._patience = 0
         self._missed: dict[tuple[Mask, int], int] = {}
         self._run_uses: dict[tuple[int, int, int], list[Use]] = {}
         self._set_uses: dict[tuple[int, ...], list[Use]] = {}
+        self._lane_worth: dict[int, int] = {}
 
-    def can_reach(self, hand: Mask, needed: int, prices: Prices) -> bool:
+    def can_reach(self, hand: Mask, needed: int) -> bool:
         """False only if no melds of the hand, or no single one where the table wants that, bring so many points."""
         if self.single:
             return self._single_reaches(hand, needed)
-        return self.melding(hand, needed, prices) is not None
+        return self.melding(hand, needed) is not None
 
-    def melding(self, hand: Mask, needed: int, prices: Prices) -> list[Use] | None:
-        """Melds that bring so many points, if every joker that is left over can be laid too; None: there are none.
-        `prices`: of this hand or of one that holds it."""
-        naturals, jokers = naturals_of(hand), count(hand, JOKER)
+    def melding(self, hand: Mask, needed: int) -> list[Use] | None:
+        """Melds that bring so many points, if every joker that is left over can be laid too; None: there are none."""
+        jokers = count(hand, JOKER)
+        self._melding = []
+        naturals = naturals_of(hand)
         needed -= jokers * self.joker_worth
-        for patience in (_NEVER,) if prices.are_lowered else (_LONG, _NEVER):
-            self._melding, self._patience = [], patience
-            if self._reaches(naturals, jokers, needed, prices, prices.of(naturals, jokers)):
-                return self._melding
-            if self._patience > 0:
-                return None
-            prices.lower()
-        raise AssertionError(hand)
+        return self._melding if self._reaches(naturals, jokers, needed, self._worth_of(naturals)) else None
 
     def _single_reaches(self, hand: Mask, needed: int) -> bool:
         jokers, naturals = count(hand, JOKER), naturals_of(hand)
@@ -124,43 +112,51 @@ class Reach:
                 lanes[lane] = lanes.get(lane, 0) + self.worth[card]
         if max(lanes.values(), default=0) < needed:
             return False
-        return any(use.points >= needed for card in set(cards) for use in self.uses(naturals, jokers, card))
+        return any(use.points >= needed for card in set(cards) for use in self._uses(naturals, jokers, card))
 
-    def _reaches(self, hand: Mask, jokers: int, needed: int, prices: Prices, most: int) -> bool:
-        """`most`: what the hand counts for. False too if the search has lost its patience."""
+    def _reaches(self, hand: Mask, jokers: int, needed: int, worth: int) -> bool:
+        """`worth`: what the hand earns at best."""
         if needed <= 0:
             return True
         if not jokers:
             usable = hand & self.catalogue.meldable(hand) * _EVERY_COPY
             if usable != hand:
-                hand, most = usable, prices.of(usable, 0)
-        if not hand or most < needed:
+                hand, worth = usable, self._worth_of(usable)
+        if worth < needed:
             return False
         key = (hand, jokers)
         if needed >= self._missed.get(key, needed + 1):
             return False
-        self._patience -= 1
-        if self._patience <= 0:
-            return False
         card = _lowest(hand)
-        for use in self.uses(hand, jokers, card):
-            rest = most - prices.of_meld(use)
-            if needed - use.points <= rest:
+        for use in self._uses(hand, jokers, card):
+            if needed - use.points <= worth - use.worth:
                 self._melding.append(use)
                 left = less(hand, use.cards)
-                if self._reaches(left, jokers - use.missing, needed - use.points, prices, rest):
+                if self._reaches(left, jokers - use.missing, needed - use.points, worth - use.worth):
                     return True
                 self._melding.pop()
-        if self._reaches(remove(hand, card), jokers, needed, prices, most - prices.cards[card]):
+        if self._reaches(remove(hand, card), jokers, needed, worth - self.worth[card]):
             return True
-        if self._patience <= 0:
-            return False
         if len(self._missed) >= REMEMBERED:
             self._missed.clear()
         self._missed[key] = min(needed, self._missed.get(key, needed))
         return False
 
-    def uses(self, hand: Mask, jokers: int, card: Card) -> list[Use]:
+    def _worth_of(self, hand: Mask) -> int:
+        """What these natural cards earn at best."""
+        worth = 0
+        while hand:
+            for suit in range(4):
+                lane = suit << LANE_BITS | hand >> suit * LANE_BITS & LANE
+                known = self._lane_worth.get(lane)
+                if known is None:
+                    cards = cards_of((lane & LANE) << suit * LANE_BITS)
+                    known = self._lane_worth[lane] = sum([self.worth[card] for card in cards])
+                worth += known
+            hand >>= COPY_BITS
+        return worth
+
+    def _uses(self, hand: Mask, jokers: int, card: Card) -> list[Use]:
         """Melds with this card, the dearest first; jokers fill what is missing."""
         lane, rank = hand >> suit_of(card) * LANE_BITS & LANE, rank_of(card)
         runs = self._run_uses.get((lane, card, jokers))
@@ -202,74 +198,7 @@ class Reach:
 
     def _use(self, points: int, cards: list[Card], missing: int) -> Use:
         points += missing * self.joker_cost
-        return Use(points, hand_of(cards), missing)
-
-
-class Prices:
-    """What the cards of a hand, and jokers that are used, may count for at most: no meld brings more than its cards and
-    the jokers that it misses. So no part of the hand brings more than its cards and jokers count for.
-
-    At first a card counts for what it earns at best and a joker for nothing. A search that takes long looks for lower
-    prices, as in the dual of a linear programme: with jokers at some price, each card in turn counts for no more than
-    what the melds with it bring beyond their other cards. A card that needs jokers then counts for little.
-    """
-
-    def __init__(self, reach: Reach, hand: Mask) -> None:
-        self.reach, self.hand = reach, hand
-        self.cards, self.joker = reach.worth, 0
-        self.are_lowered = False
-        self._of_lane: dict[int, int] = {}
-        self._of_meld: dict[Mask, int] = {}
-
-    def of_meld(self, use: Use) -> int:
-        """What the cards and jokers of a meld count for."""
-        known = self._of_meld.get(use.cards)
-        if known is None:
-            known = self._of_meld[use.cards] = sum([self.cards[card] for card in cards_of(use.cards)])
-        return known + use.missing * self.joker
-
-    def of(self, hand: Mask, jokers: int) -> int:
-        """What these natural cards and so many jokers count for."""
-        total = jokers * self.joker
-        while hand:
-            for suit in range(4):
-                lane = suit << LANE_BITS | hand >> suit * LANE_BITS & LANE
-                known = self._of_lane.get(lane)
-                if known is None:
-                    cards = cards_of((lane & LANE) << suit * LANE_BITS)
-                    known = self._of_lane[lane] = sum([self.cards[card] for card in cards])
-                total += known
-            hand >>= COPY_BITS
-        return total
-
-    def lower(self) -> None:
-        """Looks for lower prices. A joker costs so much that a run does not bring more than it counts for when it
-        stands for a card that another meld has taken."""
-        reach, naturals, jokers = self.reach, naturals_of(self.hand), count(self.hand, JOKER)
-        melds = {card: reach.uses(naturals, jokers, card) for card in set(cards_of(naturals))}
-        rarest = sorted(melds, key=lambda card: (len(melds[card]), card))
-        jokers //= 2  # the rest of the hand is asked about, after melds that mostly have some
-        lowest = self.of(naturals, jokers)
-        for joker in [reach.spread + more for more in _ABOVE_SPREAD]:
-            cards = reach.worth.copy()
-            for card in rarest:
-                cards[card] = max([0, *[_share(use, card, cards, joker) for use in melds[card]]])
-            total = jokers * joker + sum([cards[card] for card in cards_of(naturals)])
-            if total < lowest:
-                lowest, self.cards, self.joker = total, cards, joker
-        self.are_lowered = True
-        self._of_lane, self._of_meld = {}, {}
-
-
-def _share(use: Use, card: Card, cards: list[int], joker: int) -> int:
-    """What a card has to count for, at the least, if the other cards and jokers of the meld count for so much."""
-    points, copies = use.points - use.missing * joker, 0
-    for each in cards_of(use.cards):
-        if each == card:
-            copies += 1
-        else:
-            points -= cards[each]
-    return -(-points // copies)
+        return Use(points, hand_of(cards), missing, sum([self.worth[card] for card in cards]))
 
 
 @lru_cache(maxsize=1 << 12)
