@@ -97,11 +97,15 @@ def test_plans_allow_the_melds_after_which_the_search_finds_an_end(table: str) -
         plans = Plans(rules, state)
         catalogue = rules.catalogue
         melds = [*catalogue.natural_melds(state.hand), *catalogue.joker_melds(state.hand)]
+        asked: dict[tuple[tuple[int, ...], int], list[LayMeld]] = {}
         for meld in dice.sample(melds, min(len(melds), 40)):
-            used = naturals_of(hand_of(meld.cards))
-            allowed = plans.allows(meld.stands_for or meld.cards, used, meld.cards.count(JOKER))
-            assert allowed in (None, searched(rules, state, meld)), f"{meld} in {state}"
-            said[allowed] += 1
+            faces, _, jokers = parts(meld)
+            asked.setdefault((faces, jokers), []).append(meld)
+        for (faces, jokers), alike in asked.items():
+            allowed = plans.allows_each(faces, [parts(meld)[1] for meld in alike], jokers)
+            for meld, each in zip(alike, allowed, strict=True):
+                assert each in (None, searched(rules, state, meld)), f"{meld} in {state}"
+                said[each] += 1
     assert said[True] > POSITIONS
     assert said[False] > POSITIONS
     assert said[None] < 0.35 * said.total()
@@ -171,7 +175,10 @@ def test_what_is_listed_while_several_cards_are_owed_is_what_is_accepted(exchang
         listed = {action for action in legal_actions(round, 0) if isinstance(action, LayMeld)}
         melds = {*rules.catalogue.natural_melds(round.hands[0]), *rules.catalogue.joker_melds(round.hands[0])}
         assert listed == {meld for meld in melds if refusal(round, 0, meld) is None}
-        by_exchange += any(Plans(rules, turn_of(round)).allows(*parts(meld)) is False for meld in listed)
+        plans = Plans(rules, turn_of(round))
+        by_exchange += any(
+            plans.allows_each(faces, [used], jokers) == [False] for faces, used, jokers in map(parts, listed)
+        )
     assert (by_exchange > 0) is (exchange == "exact")
 
 

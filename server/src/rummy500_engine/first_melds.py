@@ -7,7 +7,7 @@ be dear enough, `minimum` says. What neither settles is tried out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rummy500_engine.cards import (
@@ -116,14 +116,20 @@ class FirstMelds:
     def allows_lay_off(self, meld: Meld, card: Card) -> bool | None:
         return None
 
-    def allows(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> bool | None:
-        """Whether the turn can be finished after the meld of these faces, of these natural cards and jokers."""
+    def allows_each(self, faces: tuple[Card, ...], hands: Sequence[Mask], jokers: int) -> list[bool | None]:
+        """As `Plans.allows_each`."""
+        return [self._allows(faces, used, jokers) for used in hands]
+
+    def _allows(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> bool | None:
         if not self.can_reach:
             return False
         points = self._points(faces, used)
         if self.first.single and points < self.first.minimum:
             return False
-        owed = self.plans.allows(faces, used, jokers) if self.plans is not None else self._leaves_enough(used, jokers)
+        if self.plans is None:
+            owed = self._leaves_enough(used, jokers)
+        else:
+            (owed,) = self.plans.allows_each(faces, (used,), jokers)
         missing = self.missing - points
         if not owed or self.first.single or missing <= 0:
             return owed

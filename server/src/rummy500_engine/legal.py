@@ -6,7 +6,7 @@ Checks come in the order of NOTATION: round, unknown action, seat, phase, cards,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -109,7 +109,7 @@ def _plays(round: Round, seat: int, *, free: bool, plans: Plans | FirstMelds | N
         actions += melds
     elif plans is not None:
         planned = PlannedMelds(round, seat, plans)
-        actions += [meld for meld in melds if planned.wants(meld.cards, hand_of(meld.cards), 0)]
+        actions += [meld for meld in melds if planned.wants_each(meld.cards, (hand_of(meld.cards),), 0)[0]]
     else:
         sure = sure_size(round, seat)
         actions += [meld for meld in melds if len(meld.cards) <= sure or meld_refusal(round, seat, meld) is None]
@@ -133,10 +133,16 @@ class PlannedMelds:
     def wants_all(self, used: Mask, jokers: int) -> bool:
         return self.plans.allows_all(used, jokers)
 
-    def wants(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> bool:
-        allowed = self.plans.allows(faces, used, jokers)
-        if allowed or (allowed is False and not self.round.rules.actions):
-            return allowed
+    def wants_each(self, faces: tuple[Card, ...], hands: Sequence[Mask], jokers: int) -> list[bool | None]:
+        allowed = self.plans.allows_each(faces, hands, jokers)
+        more = bool(self.round.rules.actions)
+        if more or None in allowed:
+            for number, each in enumerate(allowed):
+                if each is None or (more and not each):
+                    allowed[number] = self._is_legal(faces, hands[number], jokers)
+        return allowed
+
+    def _is_legal(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> bool:
         cards, left = [], used
         for face in faces:
             cards.append(face if left >> face & 1 else JOKER)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain, combinations, combinations_with_replacement, product
-from typing import Final
+from collections.abc import Iterable, Iterator
+from itertools import chain, combinations, combinations_with_replacement, compress, product
+from typing import Final, NamedTuple
 
 from rummy500_engine.actions import End, LayMeld
 from rummy500_engine.cards import (
@@ -33,6 +33,19 @@ _RANK: Final[Mask] = sum(ACES << copy * COPY_BITS for copy in range(64))
 """The aces of all suits and packs."""
 REMEMBERED: Final = 1 << 14
 """Readings kept at once, and kinds of sets with jokers: bounded, since anybody may ask for any cards."""
+
+
+class Gapped(NamedTuple):
+    """A run in which cards are missing, or may be kept: it needs so many jokers and takes at most so many. `cards` are
+    its faces with jokers for what is missing, `held` the places of the others and `used` their cards, as bits."""
+
+    missing: int
+    most: int
+    faces: tuple[Card, ...]
+    cards: list[Card]
+    held: list[int]
+    used: list[Mask]
+    end: End | None
 
 
 class MeldCatalogue:
@@ -197,44 +210,35 @@ class MeldCatalogue:
         suits = range(4) if beside == JOKER else (suit_of(beside),)
         ranks = range(13) if beside == JOKER else (rank_of(beside),)
         bit = 0 if beside == JOKER else 1 << rank_of(beside)
+        gapped: dict[int, list[Gapped]] = {}
         for jokers in range(1, held + 1):
             for suit in suits:
-                lane = hand >> suit * LANE_BITS & LANE
                 if judge is not None and judge.wants_none(hand & LANE << suit * LANE_BITS, jokers):
                     continue
-                for window, start, length in self.windows:
-                    missing = (window & ~lane).bit_count()
-                    if missing > jokers or length - jokers < self.jokers.min_natural or window & bit != bit:
-                        continue
-                    yield self._joker_runs(suit, lane & window, start, length, jokers, judge)
+                runs = gapped.get(suit)
+                if runs is None:
+                    runs = gapped[suit] = self._gapped_runs(suit, hand >> suit * LANE_BITS & LANE, held, bit)
+                for run in runs:
+                    if run[0] <= jokers <= run[1]:
+                        yield _joker_runs(run, jokers, judge)
             for rank in ranks:
                 if judge is not None and judge.wants_none(hand & _RANK << rank, jokers):
                     continue
                 yield self._joker_sets(hand, rank, jokers, judge)
 
-    def _joker_runs(
-        self, suit: int, lane: int, start: int, length: int, jokers: int, judge: Judge | None
-    ) -> list[LayMeld]:
-        faces = self.run_faces(suit, start, length)
-        end = self._run_end(start, length)
-        used = lane << suit * LANE_BITS
-        bare = list(faces)
-        others: list[int] = []
-        for index, face in enumerate(faces):
-            if used >> face & 1:
-                others.append(index)
-            else:
-                bare[index] = JOKER
-        if judge is not None and judge.wants_all(used, jokers):
-            judge = None
-        found: list[LayMeld] = []
-        for more in combinations(others, jokers - length + len(others)):
-            cards, left = bare.copy(), used
-            for index in more:
-                cards[index] = JOKER
-                left ^= 1 << faces[index]
-            if judge is None or judge.wants(faces, left, jokers):
-                found.append(LayMeld(tuple(cards), faces, end))
+    def _gapped_runs(self, suit: int, lane: int, jokers: int, bit: int) -> list[Gapped]:
+        """The runs that the cards of one suit make with so many jokers or fewer, in which the cards of `bit` stand."""
+        found: list[Gapped] = []
+        for window, start, length in self.windows:
+            missing = (window & ~lane).bit_count()
+            most = length - self.jokers.min_natural
+            if missing > jokers or missing > most or window & bit != bit:
+                continue
+            faces, own = self.run_faces(suit, start, length), lane << suit * LANE_BITS
+            cards = [face if own >> face & 1 else JOKER for face in faces]
+            held = [index for index, card in enumerate(cards) if card != JOKER]
+            used = [1 << faces[index] for index in held]
+            found.append(Gapped(missing, most, faces, cards, held, used, self._run_end(start, length)))
         return found
 
     def _joker_sets(self, hand: Mask, rank: int, jokers: int, judge: Judge | None) -> list[LayMeld]:
@@ -250,7 +254,7 @@ class MeldCatalogue:
             if judge is None or judge.wants_all(used, jokers):
                 found += melds
             else:
-                found += [meld for meld in melds if judge.wants(meld.stands_for, used, jokers)]
+                found += [meld for meld in melds if judge.wants_each(meld.stands_for, (used,), jokers)[0]]
         return found
 
     def _sets_of(self, rank: int, chosen: tuple[int, ...], jokers: int) -> tuple[Mask, list[LayMeld]]:
@@ -412,3 +416,22 @@ class MeldCatalogue:
         elif last == 12 and self.high and not holds_low_ace:
             high = ACE
         return low, high
+
+
+def _joker_runs(run: Gapped, jokers: int, judge: Judge | None) -> list[LayMeld]:
+    """The run with so many jokers, those that are not needed in every place where a card is held."""
+    missing, _, faces, bare, held, bits, end = run
+    kept = jokers - missing
+    places: Iterable[tuple[int, ...]] = combinations(held, kept)
+    if judge is not None:
+        used = sum(bits)
+        if not judge.wants_all(used, jokers):
+            hands = [used - sum(gone) for gone in combinations(bits, kept)]
+            places = compress(places, judge.wants_each(faces, hands, jokers))
+    found: list[LayMeld] = []
+    for more in places:
+        cards = bare.copy()
+        for index in more:
+            cards[index] = JOKER
+        found.append(LayMeld(tuple(cards), faces, end))
+    return found

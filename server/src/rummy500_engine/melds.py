@@ -9,6 +9,7 @@ Their constructors are written out, because a generated one stays interpreted wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Protocol
@@ -119,5 +120,6 @@ class Judge(Protocol):
     def wants_all(self, used: Mask, jokers: int) -> bool:
         """Whether all are wanted that use so many jokers and natural cards among these."""
 
-    def wants(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> bool:
-        """Whether the meld of these faces is wanted, of these natural cards and so many jokers."""
+    def wants_each(self, faces: tuple[Card, ...], hands: Sequence[Mask], jokers: int) -> Sequence[bool | None]:
+        """Whether the meld of these faces is wanted, of so many jokers and the natural cards of each of these hands.
+        None is no answer: it is not."""

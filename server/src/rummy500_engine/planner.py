@@ -6,7 +6,9 @@ suffice: the cheapest use of each card owed, shared among all that it uses, is l
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Final
 
 from rummy500_engine.cards import (
@@ -97,7 +99,8 @@ class Planner:
         while faces:
             bit = faces & -faces
             faces ^= bit
-            options.append((bit, self.uses[bit]))
+            uses = self.uses[bit]
+            options.append((bit, uses[: bisect_right(uses, jokers, key=_missing)]))
         found = self._finds(naturals, jokers, owed, room, options)
         if not found and patience is None and not self.steps_left:
             if self.weighs_whole:
@@ -163,6 +166,9 @@ class Planner:
                 return False
         self.dead.add(key)
         return False
+
+
+_missing = itemgetter(1)
 
 
 def _by_jokers(use: Use) -> tuple[int, int]:

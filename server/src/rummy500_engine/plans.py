@@ -139,28 +139,53 @@ class Plans:
         left = self.hand.bit_count() - sum([cards.bit_count() for cards, _, _ in plan]) + self.jokers - jokers - more
         return left >= self.leaves
 
-    def allows(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> bool | None:
-        """Whether the turn can be finished after the meld of these faces, of these natural cards and jokers."""
-        target, more = self.state.target, 0
-        if self.state.first_play and target is not None and not (used >> target & 1 if target != JOKER else jokers):
-            return False
+    def allows_each(self, faces: tuple[Card, ...], hands: Sequence[Mask], jokers: int) -> list[bool | None]:
+        """Whether the turn can be finished after the meld of these faces, of so many jokers and the natural cards of
+        each of these hands."""
+        is_run, leaves, target = rank_of(faces[0]) != rank_of(faces[1]), self.leaves, 0
         if self.owed_jokers > jokers:
             more = self.owed_jokers - jokers
-            if more > self.room and (rank_of(faces[0]) == rank_of(faces[1]) or more > _room_of(len(faces))):
-                return None
-        found = self._allow(used, jokers, self.leaves + more)
-        if found:
-            return True
-        for cards, filling in self._growth(faces, used, jokers):
-            if self.melded_only is not None and cards >> self.melded_only & 1:
-                found = None  # whether a twin of the target may be laid off so, is not weighed
+            leaves += more
+            if more > self.room and (not is_run or more > _room_of(len(faces))):
+                return [None] * len(hands)
+        if self.state.first_play and self.state.target is not None:
+            if self.state.target == JOKER and not jokers:
+                return [False] * len(hands)
+            target = 0 if self.state.target == JOKER else 1 << self.state.target
+        bearing, rest = ~0 if leaves else self.relevant, jokers << _FOR_JOKERS | leaves
+        growth: Sequence[tuple[Mask, int]] | None = None
+        known = self.known
+        found: list[bool | None] = []
+        for used in hands:
+            if target and not used & target:
+                found.append(False)
                 continue
-            after = self._allow(joined(used, cards), jokers + filling, self.leaves + more)
+            key = (used & bearing) << 2 * _FOR_JOKERS | rest
+            if key not in known:
+                known[key] = self._judge(used & bearing, jokers, leaves)
+            allowed = known[key]
+            if not allowed:
+                if growth is None or not is_run:
+                    growth = self._run_growth(faces, jokers) if is_run else self._set_growth(faces, used)
+                if growth:
+                    allowed = self._allow_grown(growth, used, jokers, leaves, allowed)
+            found.append(allowed)
+        return found
+
+    def _allow_grown(
+        self, growth: Sequence[tuple[Mask, int]], used: Mask, jokers: int, leaves: int, allowed: bool | None
+    ) -> bool | None:
+        """`allowed`, or whether the turn can be finished after more was laid on the meld."""
+        for cards, filling in growth:
+            if self.melded_only is not None and cards >> self.melded_only & 1:
+                allowed = None  # whether a twin of the target may be laid off so, is not weighed
+                continue
+            after = self._allow(joined(used, cards), jokers + filling, leaves)
             if after:
                 return True
             if after is None:
-                found = None
-        return found
+                allowed = None
+        return allowed
 
     def allows_lay_off(self, meld: Meld, card: Card) -> bool | None:
         """Whether the turn can be finished after the card is laid off on this meld of the table, if that is known."""
@@ -186,11 +211,12 @@ class Plans:
 
     def allows_all(self, used: Mask, jokers: int) -> bool:
         """Whether it is known that the turn can be finished after any meld of these natural cards and jokers."""
-        return (
-            not used & self.must
-            and not (self.leaves or self.owed_jokers or self.state.first_play)
-            and any([not used & gone and jokers <= left for gone, left, _ in self._book(0).spares])
-        )
+        if used & self.must or self.leaves or self.owed_jokers or self.state.first_play:
+            return False
+        for gone, left, _ in self._book(0).spares:  # noqa: SIM110 - this is asked hundreds of times a listing
+            if not used & gone and jokers <= left:
+                return True
+        return False
 
     def needs_jokers(self, beside: Mask, jokers: int) -> bool:
         """Whether so many jokers are needed for what is owed, whatever is done with these cards."""
@@ -240,18 +266,19 @@ class Plans:
     def _left_by(self, gone: Mask) -> int:
         return (self.hand & ~gone).bit_count()
 
-    def _growth(self, faces: tuple[Card, ...], used: Mask, jokers: int) -> Sequence[tuple[Mask, int]]:
-        """What more may be laid on a meld of these faces so that it uses cards that are owed."""
-        rank = rank_of(faces[0])
-        if rank != rank_of(faces[1]):
-            if suit_of(faces[0]) not in self.owed_suits:
-                return ()
-            key = (faces[0], len(faces))
-            grown = self.growth.get(key)
-            if grown is None:
-                grown = self.growth[key] = tuple(self._grown_run(faces))
-            return [use for use in grown if use[1] + jokers <= self.jokers] if grown else ()
-        return tuple(self._grown_set(faces, used)) if rank in self.owed_ranks else ()
+    def _run_growth(self, faces: tuple[Card, ...], jokers: int) -> Sequence[tuple[Mask, int]]:
+        """What more may be laid on a run of these faces so that it uses cards that are owed."""
+        if suit_of(faces[0]) not in self.owed_suits:
+            return ()
+        key = (faces[0], len(faces))
+        grown = self.growth.get(key)
+        if grown is None:
+            grown = self.growth[key] = tuple(self._grown_run(faces))
+        return [use for use in grown if use[1] + jokers <= self.jokers] if grown else ()
+
+    def _set_growth(self, faces: tuple[Card, ...], used: Mask) -> Sequence[tuple[Mask, int]]:
+        """The same for a set, these natural cards used."""
+        return tuple(self._grown_set(faces, used)) if rank_of(faces[0]) in self.owed_ranks else ()
 
     def _grown_set(self, faces: tuple[Card, ...], used: Mask) -> Iterator[tuple[Mask, int]]:
         """Some of the cards owed that fit the set."""
@@ -315,17 +342,22 @@ class Plans:
 
     def _core(self, used: Mask, jokers: int, settled: Mask) -> tuple[Mask, int]:
         """The used cards without those that change nothing, rather jokers than others."""
-        if jokers and not self._decide(settled, jokers, settled):
+        if jokers and not self._may(settled, jokers, settled):
             used = settled
-        elif jokers and not self._decide(used, 0, settled):
+        elif jokers and not self._may(used, 0, settled):
             jokers = 0
         for card in cards_of(less(used, settled)):
             fewer = less(used, 1 << card)
-            if not self._decide(fewer, jokers, settled):
+            if not self._may(fewer, jokers, settled):
                 used = fewer
-        while jokers and not self._decide(used, jokers - 1, settled):
+        while jokers and not self._may(used, jokers - 1, settled):
             jokers -= 1
         return used, jokers
+
+    def _may(self, used: Mask, jokers: int, settled: Mask) -> bool:
+        """As `_decide`, by the plans that are known, if they can tell."""
+        known = [True for gone, left, _ in self._book(settled).spares if not used & gone and jokers <= left]
+        return bool(known) or self._decide(used, jokers, settled)
 
 
 def jokers_fit(melds: list[Meld]) -> int:
