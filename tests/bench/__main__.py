@@ -159,12 +159,16 @@ def echo(streams: int) -> Iterator[Worker]:
 
 
 def server_rows() -> Iterator[Row]:
-    for way, environment in engines().items():
-        yield rate_row(f"{way} engine", environment)
+    ways = [
+        (f"durability {durability}, {way} engine", {**environment, "RUMMY500_DURABILITY": durability})
+        for way, environment in engines().items()
+        for durability in ("disk", "process")
+    ]
+    for how, environment in ways:
+        yield rate_row(how, environment)
     yield durability_row()
-    for way, environment in engines().items():
-        for durability in ("disk", "process"):
-            yield trip_row(f"durability {durability}, {way} engine", {**environment, "RUMMY500_DURABILITY": durability})
+    for how, environment in ways:
+        yield trip_row(how, environment)
 
 
 def rate_row(how: str, environment: Mapping[str, str]) -> Row:

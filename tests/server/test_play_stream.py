@@ -17,6 +17,7 @@ from tests.server.stream_bot import plain
 from rummy500.v1 import action_pb2, card_pb2, refusal_pb2, result_pb2, rules_pb2, table_pb2, table_service_pb2
 from rummy500.v1 import play_service_pb2 as pb
 from rummy500_server.app import App
+from rummy500_server.status import Failure, Reason
 
 
 @pytest.fixture(scope="module")
@@ -337,6 +338,23 @@ async def test_a_bot_gets_no_more_games_than_it_wants(client: Client) -> None:
         with refused("TOO_MANY_TABLES") as said:
             await seat(client, await client.create(2), "yves")
     assert said.metadata["limit"] == "1"
+
+
+async def test_a_bot_whose_stream_is_about_to_end_is_given_no_game(app: App, client: Client) -> None:
+    """It stays until what it is due is sent, which a slow reader may put off."""
+    async with stream(client, "yannick"):
+        ending = app.connected.named("yannick")
+        assert ending is not None
+        table = await client.create(2)
+        ending.fail(Failure(Reason.BAD_REQUEST, "what it sent cannot be read"))
+        assert app.connected.named("yannick") is None
+        with refused("NO_SUCH_BOT"):
+            await seat(client, table, "yannick")
+        coming = asyncio.create_task(app.connected.wait_for("yannick", SECONDS))
+        async with stream(client, "yannick"):
+            assert await coming is app.connected.named("yannick")
+            assert await coming is not ending
+            await seat(client, table, "yannick")
 
 
 async def test_a_seat_is_played_over_act_and_play_alike(client: Client) -> None:

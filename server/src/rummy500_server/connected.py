@@ -30,7 +30,9 @@ class Connected:
         """By name: the digest and the last decision of a match's bot whose stream has ended."""
 
     def named(self, name: str) -> PlayStream | None:
-        return self._by_name.get(name)
+        """The bot of that name that can be given games: one whose stream is about to end is not there any more."""
+        stream = self._by_name.get(name)
+        return None if stream is None or stream.is_ending else stream
 
     def all(self) -> Iterable[PlayStream]:
         return tuple(self._by_who.values())
@@ -62,8 +64,8 @@ class Connected:
 
     async def wait_for(self, name: str, seconds: float) -> PlayStream | None:
         """The bot of that name, as soon as it is connected; None when the time is over."""
-        if name in self._by_name:
-            return self._by_name[name]
+        if (stream := self.named(name)) is not None:
+            return stream
         arrival: asyncio.Future[PlayStream] = asyncio.get_running_loop().create_future()
         self._arrivals.setdefault(name, []).append(arrival)
         try:

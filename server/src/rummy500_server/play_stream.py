@@ -108,6 +108,11 @@ class PlayStream:
         return self.games >= self.most_games
 
     @property
+    def is_ending(self) -> bool:
+        """Whether nothing more is read: it broke, the bot has no more to say, or the server is about to stop."""
+        return self._failure is not None or self._is_finished
+
+    @property
     def last_sent(self) -> str:
         """The last decision that came, as a line of JSON, or why what came cannot be read; empty: nothing came."""
         if self._unreadable or self._last_decision is None:
