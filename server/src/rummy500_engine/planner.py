@@ -31,8 +31,11 @@ from rummy500_engine.uses import Use, uses_of
 
 PATIENCE: Final = 60
 """Steps of the search before the turn is weighed as a whole."""
-Options = list[tuple[Mask, list[Use]]]
-"""The cards owed, as bits, and the uses of each."""
+Option = tuple[Mask, list[Use], int, Mask, int]
+"""A card owed, as a bit, its uses and its share of the jokers; the faces of all these uses, and the places that they
+may take."""
+_ALL: Final[Use] = (DISTINCT, 0, 0)
+"""Stands for the last use where there is none: it bears on every other."""
 _NO_PATIENCE: Final = -1
 _SHARES: Final = 60
 """A joker in parts, so that what one use costs each of its cards is a whole number."""
@@ -50,6 +53,8 @@ class Planner:
         self.melds = tuple(melds)
         self.uses: dict[Mask, list[Use]] = {}
         """By the card owed, as a bit; those with fewer jokers first."""
+        self.spans: dict[Mask, tuple[Mask, int]] = {}
+        """By the card the faces of its uses, and the places that they take."""
         self.is_partial = False
         """Whether there may be plans that it does not find."""
         self.weighs_whole = rules.jokers.min_natural == 1 and melded_only is None
@@ -80,6 +85,10 @@ class Planner:
             found += [use for use in lay_offs if use[0] >> card & 1]
             found.sort(key=_by_jokers)
             self.uses[1 << card] = found
+            faces = places = 0
+            for cards, _, taken in found:
+                faces, places = faces | cards, places | taken
+            self.spans[1 << card] = faces & DISTINCT, places
 
     def plan_for(
         self, naturals: Mask, jokers: int, owed: Mask, *, patience: int | None, begun: Sequence[Use] = ()
@@ -95,20 +104,20 @@ class Planner:
                 self.plan.append(use)
                 naturals, owed = less(naturals, cards), less(owed, cards)
                 jokers, room = jokers - missing, room | taken
-        options, faces = [], owed & DISTINCT
-        while faces:
-            bit = faces & -faces
-            faces ^= bit
+        options, left = [], owed & DISTINCT
+        while left:
+            bit = left & -left
+            left ^= bit
             uses = self.uses[bit]
-            options.append((bit, uses[: bisect_right(uses, jokers, key=_missing)]))
-        found = self._finds(naturals, jokers, owed, room, options)
+            options.append((bit, uses[: bisect_right(uses, jokers, key=_missing)], 0, *self.spans[bit]))
+        found = self._finds(naturals, jokers, owed, room, options, _ALL)
         if not found and patience is None and not self.steps_left:
             if self.weighs_whole:
                 cover = Cover(self.catalogue, hand=with_jokers(naturals, jokers), owed=owed, melds=self.melds)
                 if cover.applies:
                     return self.covering_plan(cover)
             self.steps_left = _NO_PATIENCE
-            found = self._finds(naturals, jokers, owed, room, options)
+            found = self._finds(naturals, jokers, owed, room, options, _ALL)
         return self.plan if found else None
 
     def covering_plan(self, cover: Cover) -> list[Use] | None:
@@ -131,7 +140,8 @@ class Planner:
                     return use[2]
         raise AssertionError(cards_text(cards_of(cards)))
 
-    def _finds(self, naturals: Mask, jokers: int, owed: Mask, room: int, options: Options) -> bool:
+    def _finds(self, naturals: Mask, jokers: int, owed: Mask, room: int, options: list[Option], last: Use) -> bool:
+        """`options` are those before the last use was planned: only what that use bears on is looked at again."""
         if not owed:
             return True
         key = (naturals, jokers, owed, room)
@@ -140,26 +150,36 @@ class Planner:
         self.steps_left -= 1
         hardest: list[Use] | None = None
         gone, shares, left = ~naturals, jokers * _SHARES, []
-        for bit, uses in options:
+        used, spent, taken = last
+        for option in options:
+            bit, fitting, share, faces, places = option
             if not owed & bit:
                 continue
-            fitting = [use for use in uses if not (use[0] & gone or use[2] & room or use[1] > jokers)]
-            if not fitting:
-                self.dead.add(key)
-                return False
-            if fitting[0][1]:
-                shares -= min([use[1] * _SHARES // (use[0] & owed).bit_count() for use in fitting])
-                if shares < 0:
+            is_touched = bool(used & faces or taken & places)
+            if is_touched or (spent and fitting[-1][1] > jokers):
+                if is_touched:
+                    fitting = [use for use in fitting if not (use[0] & gone or use[2] & room or use[1] > jokers)]
+                else:
+                    fitting = fitting[: bisect_right(fitting, jokers, key=_missing)]
+                if not fitting:
                     self.dead.add(key)
                     return False
-            left.append((bit, fitting))
+                share = 0
+                if fitting[0][1]:
+                    share = min([use[1] * _SHARES // (use[0] & owed).bit_count() for use in fitting])
+                option = (bit, fitting, share, faces, places)
+            shares -= share
+            if shares < 0:
+                self.dead.add(key)
+                return False
+            left.append(option)
             if hardest is None or len(fitting) < len(hardest):
                 hardest = fitting
         assert hardest is not None
         for use in hardest:
             self.plan.append(use)
             cards, missing, taken = use
-            if self._finds(less(naturals, cards), jokers - missing, less(owed, cards), room | taken, left):
+            if self._finds(less(naturals, cards), jokers - missing, less(owed, cards), room | taken, left, use):
                 return True
             self.plan.pop()
             if not self.steps_left:

@@ -163,14 +163,17 @@ class Followers:
         self._of_way[number, most] = found
         return found
 
-    def steps(self, stand: Stand, jokers: int) -> tuple[Stand, ...]:
-        """How the suit may stand after it stood so, with so many jokers here; nothing that fewer jokers do as well."""
+    def known_steps(self, stand: Stand) -> list[tuple[Stand, ...]]:
+        """By the number of jokers what `steps` has answered; it grows."""
         found = self._steps.get(stand)
         if found is None:
             found = self._steps[stand] = []
             self._covered[stand] = 0
-        elif len(found) > jokers:
-            return found[jokers]
+        return found
+
+    def steps(self, stand: Stand, jokers: int) -> tuple[Stand, ...]:
+        """How the suit may stand after it stood so, with so many jokers here; nothing that fewer jokers do as well."""
+        found = self.known_steps(stand)
         while len(found) <= jokers:
             found.append(self._find_steps(stand, len(found)))
         return found[jokers]
@@ -223,8 +226,9 @@ class Outlook:
         found, beyond_known, most = NEVER, beyond.known, self.suits.jokers * PARTS
         for share, followers in self.choices:
             jokers, needed = 0, share
+            steps = followers.known_steps(stand)
             while needed < found and needed <= most:
-                for after in followers.steps(stand, jokers):
+                for after in steps[jokers] if jokers < len(steps) else followers.steps(stand, jokers):
                     rest = beyond_known.get(after)
                     if rest is None:
                         rest = beyond.fewest(after)
