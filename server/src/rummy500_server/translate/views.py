@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rummy500.v1 import meld_pb2, refusal_pb2, view_pb2
@@ -38,12 +38,14 @@ class PublicPieces:
     """The larger pieces of what all see of one table. A view is made for every decision, and most of what is on the
     table stays as it was for many of them: what has not changed is not written again."""
 
-    __slots__ = ("_known", "_known_piece", "_melds", "_melds_piece", "table")
+    __slots__ = ("_known", "_known_piece", "_known_pieces", "_melds", "_melds_piece", "table")
 
     def __init__(self, table: str) -> None:
         self.table = block(_TABLE, table.encode())
         self._melds: list[Meld] = []
         self._known: list[Mask] = []
+        self._known_pieces: list[bytes] = []
+        """By seat."""
         self._melds_piece = self._known_piece = b""
 
     def melds(self, melds: list[Meld]) -> bytes:
@@ -53,7 +55,12 @@ class PublicPieces:
 
     def known(self, known: list[Mask]) -> bytes:
         if known != self._known:
-            self._known, self._known_piece = known.copy(), b"".join(_known_pieces(known))
+            before = self._known or [0] * len(known)
+            pieces = self._known_pieces or [b""] * len(known)
+            for seat, cards in enumerate(known):
+                if cards != before[seat]:
+                    pieces[seat] = _known_piece(seat, cards)
+            self._known, self._known_pieces, self._known_piece = known.copy(), pieces, b"".join(pieces)
         return self._known_piece
 
 
@@ -149,10 +156,8 @@ def _duty(duty: tuple[Mask, Card | None, Card | None]) -> bytes:
     return message.SerializeToString()
 
 
-def _known_pieces(known: list[Mask]) -> Iterator[bytes]:
-    for seat, cards in enumerate(known):
-        if cards:
-            yield block(_KNOWN, _KNOWN_SEAT[seat] + block(_KNOWN_CARDS, hand_bytes(cards)))
+def _known_piece(seat: int, cards: Mask) -> bytes:
+    return block(_KNOWN, _KNOWN_SEAT[seat] + block(_KNOWN_CARDS, hand_bytes(cards))) if cards else b""
 
 
 _OF_THE_ROUND: Remembered[tuple[int, int, tuple[int, ...]]] = Remembered(_of_the_round)
