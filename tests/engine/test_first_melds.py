@@ -12,6 +12,7 @@ from tests.engine.tables import rules_of, variant
 from tests.engine.test_plans import position, searched
 
 from rummy500_engine.cards import JOKER, count, hand_of, naturals_of
+from rummy500_engine.finish import Search, can_finish
 from rummy500_engine.first_melds import FirstMelds
 from rummy500_engine.plans import Plans, decides, reaches_minimum
 from rummy500_engine.rules import Rules
@@ -71,3 +72,18 @@ def test_first_melds_are_allowed_where_the_search_reaches_the_minimum(name: str,
             said[allowed] += 1
         assert count(state.hand, JOKER) <= 2
     assert said[True] + said[False] > POSITIONS
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_turn_that_owes_and_has_a_minimum_can_be_finished_where_the_search_finds_how(name: str) -> None:
+    dice = random.Random(name)
+    said: Counter[bool] = Counter()
+    for number in range(10 * POSITIONS):
+        rules = table(name, minimum=dice.choice((15, 30, 50)), single=number % 4 == 0)
+        state = turn(rules, dice, owes=True)
+        if not state.must:
+            continue
+        truth = Search(rules).finished(state) is not None
+        assert can_finish(rules, state) is truth, f"{state}, {rules.first_meld}"
+        said[truth] += 1
+    assert min(said[True], said[False]) > POSITIONS

@@ -44,8 +44,10 @@ TABLES: dict[str, Plugin] = {
 
 def position(rules: Rules, dice: random.Random) -> TurnState:
     """A turn in which two to five cards of a dozen are owed, at times a joker among them."""
-    cards = chosen_pack(rules, dice)
-    melds = tuple(some_melds(rules, cards, dice))
+    cards: list[int] = []
+    while not cards:  # the melds of the table may have taken all
+        cards = chosen_pack(rules, dice)
+        melds = tuple(some_melds(rules, cards, dice))
     hand = sorted(cards[: dice.randint(8, 12)])
     jokers = hand.count(JOKER)
     hand = hand[: len(hand) - max(0, jokers - 2)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rummy500_engine.cards import DISTINCT, JOKER, LANE_BITS, NATURALS, Card, Mask, cards_of, remove, suit_of, without
+from rummy500_engine.first_melds import FirstMelds
 from rummy500_engine.meld_catalogue import MeldCatalogue
 from rummy500_engine.melds import Kind, Meld
 from rummy500_engine.minimum import Reach, reach_of
@@ -63,10 +64,13 @@ def _chain(catalogue: MeldCatalogue, hand: Mask, meld: Meld) -> Mask:
 
 
 def can_finish(rules: Rules, state: TurnState) -> bool:
-    if state.must and decides(rules, state) and reaches_minimum(rules, state):
-        finishes = Plans(rules, state).can_finish()
-        if finishes is not None:
+    if state.must and decides(rules, state):
+        plans = Plans(rules, state)
+        finishes, reached = plans.can_finish(), reaches_minimum(rules, state)
+        if finishes is False or (finishes and reached):
             return finishes
+        if finishes and not state.first_play and FirstMelds(rules, state, plans).can_finish():
+            return True
     return Search(rules).finished(state) is not None
 
 

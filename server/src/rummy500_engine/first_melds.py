@@ -27,7 +27,7 @@ from rummy500_engine.cards import (
 )
 from rummy500_engine.melds import SHORTEST, Meld
 from rummy500_engine.minimum import Use as Bringing
-from rummy500_engine.minimum import reach_of
+from rummy500_engine.minimum import reach_of, sure_reach_of
 from rummy500_engine.plans import Plans, must_leave
 from rummy500_engine.rules import Rules
 from rummy500_engine.terms import JokerPoints
@@ -60,11 +60,9 @@ class FirstMelds:
         self.banned = 0 if state.banned is None else count(state.hand, state.banned)
         self.missing = self.first.minimum - state.laid_points
         self.joker_points = rules.placed_points[JOKER]
-        """What a joker earns at least."""
+        """What a joker that is laid earns at least."""
         if rules.jokers.scores is JokerPoints.REPRESENTED:
-            self.joker_points = min(
-                [0, *[min(rules.placed_points[face], rules.low_ace_points[face]) for face in FACES]]
-            )
+            self.joker_points = min([min(rules.placed_points[face], rules.low_ace_points[face]) for face in FACES])
         self.deductions = sum(
             [min(0, rules.placed_points[card], rules.low_ace_points[card]) for card in cards_of(self.hand)]
         )
@@ -76,6 +74,10 @@ class FirstMelds:
         self.found: list[Laid] = []
         """The cards of meldings that the bound does not refuse, the jokers that they miss, and what the cards earn."""
         self.can_reach = self.first.single or self.reach.can_reach(state.hand, self.missing)
+
+    def can_finish(self) -> bool:
+        """Whether melds are found that reach the minimum and use all that is owed; that none were says nothing."""
+        return not self.first.single and self.can_reach and self._find(0, 0, self.missing)
 
     def needs_jokers(self, beside: Mask, jokers: int) -> bool:
         return not self.can_reach or (self.plans is not None and self.plans.needs_jokers(beside, jokers))
@@ -142,10 +144,29 @@ class FirstMelds:
         if melding is None:
             self.ceilings.insert(0, self._ceiling(used, jokers, missing) if self.jokers else (used, 0, missing))
             return False
+        if self.reach.represented:
+            return self._is_sure(used, jokers, missing)
         if not self._is_laid_out(melding, used, jokers, missing):
             return None
-        laid = [(use.cards, use.missing, use.points + use.missing * self.joker_points) for use in melding]
-        self.meldings = [laid, *self.meldings[: _REMEMBERED - 1]]
+        self._remember([(use.cards, use.missing, use.points + use.missing * self.joker_points) for use in melding])
+        return True
+
+    def _remember(self, melding: list[Laid]) -> None:
+        self.meldings = [melding, *self.meldings[: _REMEMBERED - 1]]
+
+    def _is_sure(self, used: Mask, jokers: int, missing: int) -> bool | None:
+        """Whether melds beside the used cards surely bring what is missing and let the turn be ended, each joker in a
+        place whose card is missing. None: that is not known."""
+        if self.plans is not None or self.rules.jokers.min_natural > 1:
+            return None
+        sure = sure_reach_of(self.rules)
+        melding = sure.melding(with_jokers(less(self.hand, used), self.jokers - jokers), missing)
+        if melding is None:
+            return None
+        size = sum([use.cards.bit_count() for use in melding])
+        if self.hand.bit_count() - used.bit_count() - size <= self.banned + 1:
+            return None
+        self._remember([(use.cards, use.missing, use.points + use.missing * sure.joker_worth) for use in melding])
         return True
 
     def _ceiling(self, used: Mask, jokers: int, missing: int) -> Ceiling:
@@ -231,12 +252,11 @@ class FirstMelds:
             for use in plan:
                 cards, needed, taken = use
                 left, more = less(left, cards), more - needed
-                if not taken:
-                    melding.append((cards, needed, self._earned(use)))
+                melding.append((cards, needed, 0 if taken else self._earned(use)))
         melding += self._dearest(left, more)
         if sum([earned for _, _, earned in melding]) < missing or not self._leaves(melding, used, jokers):
             return False
-        self.meldings = [melding, *self.meldings[: _REMEMBERED - 1]]
+        self._remember(melding)
         return True
 
     def _keeps(self, melding: list[Laid], used: Mask, jokers: int, missing: int) -> bool:
@@ -254,7 +274,7 @@ class FirstMelds:
             kept.append(laid)
             missing -= laid[2]
             if missing <= 0 and self._leaves(kept, used, jokers):
-                self.meldings = [kept, *self.meldings[: _REMEMBERED - 1]]
+                self._remember(kept)
                 return True
         return False
 

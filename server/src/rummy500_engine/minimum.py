@@ -4,6 +4,9 @@ What the bound refuses cannot be reached; where it does not refuse, the search s
 counts what it earns at best. Runs fall apart into pieces of three to five cards, and of a card and a joker that are
 both at hand the meld laid first may as well have the card: so jokers stand only for cards that are missing. A joker
 left over counts as if it were laid, unless it earns less than nothing: such a one is charged where a card is missing.
+One that counts as the card for which it stands is worth the dearest card, less what the missing one falls short of it.
+
+The same search, with cards at the least that they earn and nothing for jokers left over, finds melds that surely do.
 """
 
 from __future__ import annotations
@@ -54,25 +57,36 @@ class Use(NamedTuple):
     worth: int
 
 
+@lru_cache(maxsize=64)
+def sure_reach_of(rules: Rules) -> Reach:
+    """What melds surely bring: cards and jokers at the least that they earn, and jokers left over nothing."""
+    return Reach(rules, sure=True)
+
+
 class Reach:
     """The most points that melds can bring, at one table; it remembers hands that it has judged."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, *, sure: bool = False) -> None:
         catalogue = self.catalogue = rules.catalogue
         self.single = rules.first_meld.single
         self.largest_set = rules.sets.largest
         self.identical = rules.sets.identical
-        self.high = [max(0, rules.placed_points[card]) for card in range(JOKER)]
-        self.low = [max(0, rules.low_ace_points[card]) for card in range(JOKER)]
-        self.worth = [max(pair) for pair in zip(self.high, self.low, strict=True)]
+        least = min(rules.placed_points) if sure else 0
+        self.high = [max(least, rules.placed_points[card]) for card in range(JOKER)]
+        self.low = [max(least, rules.low_ace_points[card]) for card in range(JOKER)]
+        self.worth = [max(0, *pair) for pair in zip(self.high, self.low, strict=True)]
+        either = [(min if sure else max)(pair) for pair in zip(self.high, self.low, strict=True)]
         highest = max(self.worth[card] for card in FACES)
-        represented = rules.jokers.scores is JokerPoints.REPRESENTED
-        self.joker_worth = highest if represented else max(0, rules.placed_points[JOKER])
-        self.joker_cost = 0 if represented else min(0, rules.placed_points[JOKER])
+        self.represented = rules.jokers.scores is JokerPoints.REPRESENTED
+        self.joker_worth = highest if self.represented else max(0, rules.placed_points[JOKER])
+        self.joker_cost = 0 if self.represented else min(0, rules.placed_points[JOKER])
+        self.idle_cost = self.joker_worth if sure else 0
+        """What is counted too much for a joker that is left over."""
+        self.any_suit = min if sure else max
         self.longest = 13 if self.single else LONGEST_PIECE
         self.windows = tuple(
             tuple(
-                (window, self.worth if catalogue.corner else self.low if start == 0 else self.high)
+                (window, either if catalogue.corner else self.low if start == 0 else self.high)
                 for window, start, length in catalogue.windows
                 if window >> rank & 1 and length <= self.longest
             )
@@ -116,13 +130,13 @@ class Reach:
 
     def _reaches(self, hand: Mask, jokers: int, needed: int, worth: int) -> bool:
         """`worth`: what the hand earns at best."""
-        if needed <= 0:
+        if needed + jokers * self.idle_cost <= 0:
             return True
         if not jokers:
             usable = hand & self.catalogue.meldable(hand) * _EVERY_COPY
             if usable != hand:
                 hand, worth = usable, self._worth_of(usable)
-        if worth < needed:
+        if worth < needed or not hand:
             return False
         key = (hand, jokers)
         if needed >= self._missed.get(key, needed + 1):
@@ -181,23 +195,29 @@ class Reach:
             held = window & lane
             missing = window.bit_count() - held.bit_count()
             if missing <= jokers:
-                cards = cards_of(held << suit_of(card) * LANE_BITS)
-                found.add(self._use(sum([worth[each] for each in cards]), cards, missing))
+                suit = suit_of(card) * LANE_BITS
+                cards = cards_of(held << suit)
+                filled = [worth[each] for each in cards_of((window ^ held) << suit)]
+                found.add(self._use(sum([worth[each] for each in cards]), cards, filled))
         return sorted(found, reverse=True)
 
     def _sets_with(self, held: list[int], jokers: int, card: Card) -> list[Use]:
         found: set[Use] = set()
         same = [suit * LANE_BITS + rank_of(card) for suit in range(4) for _ in range(held[suit])]
         same.remove(card)
+        filling = self.any_suit([self.high[suit * LANE_BITS + rank_of(card)] for suit in range(4)])
         most = len(same) if self.largest_set is None else min(len(same), self.largest_set - 1)
         for size in range(max(0, 2 - jokers), most + 1):
             for others in _combinations(tuple(same), size):
                 cards = [card, *others]
-                found.add(self._use(sum([self.high[each] for each in cards]), cards, max(0, 2 - size)))
+                filled = [filling] * max(0, 2 - size)
+                found.add(self._use(sum([self.high[each] for each in cards]), cards, filled))
         return sorted(found, reverse=True)
 
-    def _use(self, points: int, cards: list[Card], missing: int) -> Use:
-        points += missing * self.joker_cost
+    def _use(self, points: int, cards: list[Card], filled: list[int]) -> Use:
+        """`filled`: what the cards that jokers stand for earn at best."""
+        missing = len(filled)
+        points += sum(filled) - missing * self.joker_worth if self.represented else missing * self.joker_cost
         return Use(points, hand_of(cards), missing, sum([self.worth[card] for card in cards]))
 
 
