@@ -213,10 +213,7 @@ class Plans:
         """Whether it is known that the turn can be finished after any meld of these natural cards and jokers."""
         if used & self.must or self.leaves or self.owed_jokers or self.state.first_play:
             return False
-        for gone, left, _ in self._book(0).spares:  # noqa: SIM110 - this is asked hundreds of times a listing
-            if not used & gone and jokers <= left:
-                return True
-        return False
+        return bool(self._allow(used, jokers, 0))
 
     def needs_jokers(self, beside: Mask, jokers: int) -> bool:
         """Whether so many jokers are needed for what is owed, whatever is done with these cards."""
@@ -243,6 +240,11 @@ class Plans:
     def _judge(self, used: Mask, jokers: int, leaves: int) -> bool | None:
         settled = used & self.must
         book = self._book(settled)
+        no = None if self.planner.is_partial else False
+        others = ~used
+        for core, needed in book.cores:
+            if not core & others and needed <= jokers:
+                return no
         spares, covered = book.spares, False
         for number, (gone, left, _) in enumerate(spares):
             if not used & gone and jokers <= left:
@@ -253,10 +255,6 @@ class Plans:
                 covered = True
         if covered:
             return None
-        no = None if self.planner.is_partial else False
-        for core, needed in book.cores:
-            if not core & ~used and needed <= jokers:
-                return no
         if self._decide(used, jokers, settled):
             gone, left, _ = spares[-1]
             return True if self._left_by(gone) + left - used.bit_count() - jokers >= leaves else None
