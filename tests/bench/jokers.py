@@ -20,6 +20,10 @@ TAKEN = {"free": 0, "top": 1, "one owed": 6, "five owed": 5, "to draw": 0}
 MINIMUMS = (30, 60, 90, 120, 150, 200)
 PACKS: dict[str, tuple[tuple[str, ...], dict[str, object]]] = {
     "three packs with jokers": (("two-decks", "jokers"), {"two-decks.decks": 3, "jokers.per_deck": 4}),
+    "jokers that count as their card": (
+        ("two-decks", "jokers"),
+        {"two-decks.decks": 3, "jokers.per_deck": 4, "jokers.scores": "represented"},
+    ),
     "two packs": (("two-decks",), {}),
     "three packs": (("two-decks",), {"two-decks.decks": 3}),
 }
