@@ -229,15 +229,19 @@ class MeldCatalogue:
     def _gapped_runs(self, suit: int, lane: int, jokers: int, bit: int) -> list[Gapped]:
         """The runs that the cards of one suit make with so many jokers or fewer, in which the cards of `bit` stand."""
         found: list[Gapped] = []
+        first = suit * LANE_BITS
+        own = [first + rank if lane >> rank & 1 else JOKER for rank in range(13)]
+        own += own  # an ace may stand high, and runs may go round the corner
         for window, start, length in self.windows:
             missing = (window & ~lane).bit_count()
             most = length - self.jokers.min_natural
             if missing > jokers or missing > most or window & bit != bit:
                 continue
-            faces, own = self.run_faces(suit, start, length), lane << suit * LANE_BITS
-            cards = [face if own >> face & 1 else JOKER for face in faces]
+            end = start + length
+            cards = own[start:end]
             held = [index for index, card in enumerate(cards) if card != JOKER]
-            used = [1 << faces[index] for index in held]
+            used = [1 << cards[index] for index in held]
+            faces = self.run_faces(suit, start, length)
             found.append(Gapped(missing, most, faces, cards, held, used, self._run_end(start, length)))
         return found
 
