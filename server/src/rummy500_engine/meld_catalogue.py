@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain, combinations, combinations_with_replacement, compress, product
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from itertools import chain, combinations, combinations_with_replacement, product
+from typing import Final
 
 from rummy500_engine.actions import End, LayMeld
 from rummy500_engine.cards import (
     ACE,
     ACES,
-    COPY_BITS,
     JOKER,
     LANE_BITS,
     NATURALS,
     Card,
     Mask,
     count,
-    hand_of,
     rank_of,
     suit_of,
 )
+from rummy500_engine.joker_melds import joker_melds
 from rummy500_engine.melds import LANE, LONGEST_RUN, SHORTEST, Judge, Kind, Meld, Placed, Shape
 from rummy500_engine.terms import AceEnds, Jokers, Sets
 
@@ -29,23 +28,8 @@ _SET: Final = Kind.SET
 _RUN: Final = Kind.RUN
 _LOW: Final = End.LOW
 _HIGH: Final = End.HIGH
-_RANK: Final[Mask] = sum(ACES << copy * COPY_BITS for copy in range(64))
-"""The aces of all suits and packs."""
 REMEMBERED: Final = 1 << 14
-"""Readings kept at once, and kinds of sets with jokers: bounded, since anybody may ask for any cards."""
-
-
-class Gapped(NamedTuple):
-    """A run in which cards are missing, or may be kept: it needs so many jokers and takes at most so many. `cards` are
-    its faces with jokers for what is missing, `held` the places of the others and `used` their cards, as bits."""
-
-    missing: int
-    most: int
-    faces: tuple[Card, ...]
-    cards: list[Card]
-    held: list[int]
-    used: list[Mask]
-    end: End | None
+"""Readings kept at once: bounded, since anybody may ask for any cards."""
 
 
 class MeldCatalogue:
@@ -61,7 +45,7 @@ class MeldCatalogue:
         self._runs: dict[int, tuple[LayMeld, ...]] = {}
         self._readings: dict[LayMeld, list[Shape]] = {}
         self._sets: dict[tuple[int, ...], tuple[LayMeld, ...]] = {}
-        self._joker_sets_of: dict[tuple[int, ...], tuple[Mask, list[LayMeld]]] = {}
+        self.joker_sets_of: dict[tuple[int, ...], tuple[Mask, list[LayMeld]]] = {}
         self._in_runs: dict[int, int] = {}
         self.windows = tuple(self._every_window())
 
@@ -86,7 +70,7 @@ class MeldCatalogue:
             self._faces[key] = faces
         return faces
 
-    def _run_end(self, start: int, length: int) -> End | None:
+    def run_end(self, start: int, length: int) -> End | None:
         """Which end must be said: only where all thirteen ranks leave both open (not round the corner)."""
         if length < LONGEST_RUN or not (self.low and self.high):
             return None
@@ -98,7 +82,7 @@ class MeldCatalogue:
         runs = self._runs.get(key)
         if runs is None:
             runs = self._runs[key] = tuple(
-                LayMeld(self.run_faces(suit, start, length), (), self._run_end(start, length))
+                LayMeld(self.run_faces(suit, start, length), (), self.run_end(start, length))
                 for window, start, length in self.windows
                 if window & lane == window
             )
@@ -203,85 +187,7 @@ class MeldCatalogue:
         """Every meld with jokers that the hand holds, each reading once, those with fewer jokers first. With `beside`,
         a natural card: of the runs those in which it has a place, of the sets those of its rank. With a judge: those
         that it wants."""
-        return chain.from_iterable(self._joker_melds(hand, beside, judge))
-
-    def _joker_melds(self, hand: Mask, beside: Card, judge: Judge | None) -> Iterator[list[LayMeld]]:
-        held = count(hand, JOKER)
-        suits = range(4) if beside == JOKER else (suit_of(beside),)
-        ranks = range(13) if beside == JOKER else (rank_of(beside),)
-        bit = 0 if beside == JOKER else 1 << rank_of(beside)
-        gapped: dict[int, list[Gapped]] = {}
-        for jokers in range(1, held + 1):
-            for suit in suits:
-                if judge is not None and judge.wants_none(hand & LANE << suit * LANE_BITS, jokers):
-                    continue
-                runs = gapped.get(suit)
-                if runs is None:
-                    runs = gapped[suit] = self._gapped_runs(suit, hand >> suit * LANE_BITS & LANE, held, bit)
-                for run in runs:
-                    if run[0] <= jokers <= run[1]:
-                        yield _joker_runs(run, jokers, judge)
-            for rank in ranks:
-                if judge is not None and judge.wants_none(hand & _RANK << rank, jokers):
-                    continue
-                yield self._joker_sets(hand, rank, jokers, judge)
-
-    def _gapped_runs(self, suit: int, lane: int, jokers: int, bit: int) -> list[Gapped]:
-        """The runs that the cards of one suit make with so many jokers or fewer, in which the cards of `bit` stand."""
-        found: list[Gapped] = []
-        first = suit * LANE_BITS
-        own = [first + rank if lane >> rank & 1 else JOKER for rank in range(13)]
-        own += own  # an ace may stand high, and runs may go round the corner
-        for window, start, length in self.windows:
-            missing = (window & ~lane).bit_count()
-            most = length - self.jokers.min_natural
-            if missing > jokers or missing > most or window & bit != bit:
-                continue
-            end = start + length
-            cards = own[start:end]
-            held = [index for index, card in enumerate(cards) if card != JOKER]
-            used = [1 << cards[index] for index in held]
-            faces = self.run_faces(suit, start, length)
-            found.append(Gapped(missing, most, faces, cards, held, used, self._run_end(start, length)))
-        return found
-
-    def _joker_sets(self, hand: Mask, rank: int, jokers: int, judge: Judge | None) -> list[LayMeld]:
-        held = [count(hand, suit * LANE_BITS + rank) for suit in range(4)]
-        most = held if self.sets.identical else [min(1, copies) for copies in held]
-        found: list[LayMeld] = []
-        for chosen in product(*[range(copies + 1) for copies in most]):
-            if not self.jokers.min_natural <= sum(chosen) <= self.largest_set - jokers:
-                continue
-            if sum(chosen) + jokers < SHORTEST:
-                continue
-            used, melds = self._sets_of(rank, chosen, jokers)
-            if judge is None or judge.wants_all(used, jokers):
-                found += melds
-            else:
-                found += [meld for meld in melds if judge.wants_each(meld.stands_for, (used,), jokers)[0]]
-        return found
-
-    def _sets_of(self, rank: int, chosen: tuple[int, ...], jokers: int) -> tuple[Mask, list[LayMeld]]:
-        """The sets of so many cards of each suit and jokers, and those cards."""
-        key = (rank, jokers, *chosen)
-        known = self._joker_sets_of.get(key)
-        if known is None:
-            if len(self._joker_sets_of) >= REMEMBERED:
-                self._joker_sets_of.clear()
-            naturals = [suit * LANE_BITS + rank for suit in range(4) for _ in range(chosen[suit])]
-            melds = []
-            for suits in self._joker_suits(chosen, jokers):
-                pairs = sorted(
-                    [(face, face) for face in naturals] + [(suit * LANE_BITS + rank, JOKER) for suit in suits]
-                )
-                melds.append(LayMeld(tuple([card for _, card in pairs]), tuple([face for face, _ in pairs])))
-            known = self._joker_sets_of[key] = (hand_of(naturals), melds)
-        return known
-
-    def _joker_suits(self, chosen: tuple[int, ...], jokers: int) -> Iterator[tuple[int, ...]]:
-        if self.sets.identical:
-            return combinations_with_replacement(range(4), jokers)
-        return combinations([suit for suit in range(4) if not chosen[suit]], jokers)
+        return chain.from_iterable(joker_melds(self, hand, beside, judge))
 
     # --- readings
 
@@ -335,7 +241,7 @@ class MeldCatalogue:
                 continue
             if self.corner and length == LONGEST_RUN and said[0] != JOKER and start != rank_of(said[0]):
                 continue  # NOTATION: a corner meld of thirteen begins, as written, with its lowest card
-            end = self._run_end(start, length)
+            end = self.run_end(start, length)
             if asked.end is not None and end is not asked.end:
                 continue
             faces = self.run_faces(suit, start, length)
@@ -349,7 +255,7 @@ class MeldCatalogue:
             pairs.sort()
         cards = tuple(card for _, card in pairs)
         faces = tuple(face for face, _ in pairs) if JOKER in cards else ()
-        end = self._run_end(shape.start, len(cards)) if shape.kind is _RUN else None
+        end = self.run_end(shape.start, len(cards)) if shape.kind is _RUN else None
         return LayMeld(cards, faces, end)
 
     # --- melds on the table
@@ -420,22 +326,3 @@ class MeldCatalogue:
         elif last == 12 and self.high and not holds_low_ace:
             high = ACE
         return low, high
-
-
-def _joker_runs(run: Gapped, jokers: int, judge: Judge | None) -> list[LayMeld]:
-    """The run with so many jokers, those that are not needed in every place where a card is held."""
-    missing, _, faces, bare, held, bits, end = run
-    kept = jokers - missing
-    places: Iterable[tuple[int, ...]] = combinations(held, kept)
-    if judge is not None:
-        used = sum(bits)
-        if not judge.wants_all(used, jokers):
-            hands = [used - sum(gone) for gone in combinations(bits, kept)]
-            places = compress(places, judge.wants_each(faces, hands, jokers))
-    found: list[LayMeld] = []
-    for more in places:
-        cards = bare.copy()
-        for index in more:
-            cards[index] = JOKER
-        found.append(LayMeld(tuple(cards), faces, end))
-    return found

@@ -160,7 +160,7 @@ class Plans:
             if target and not used & target:
                 found.append(False)
                 continue
-            key = (used & bearing) << 2 * _FOR_JOKERS | rest
+            key = (used & bearing) << 2 * _FOR_JOKERS | rest  # as in `_allow`, without the call
             if key not in known:
                 known[key] = self._judge(used & bearing, jokers, leaves)
             allowed = known[key]
@@ -210,7 +210,7 @@ class Plans:
         return None if (rank_of(face) if meld.kind is Kind.SET else suit_of(face)) in near else allowed
 
     def allows_all(self, used: Mask, jokers: int) -> bool:
-        """Whether it is known that the turn can be finished after any meld of these natural cards and jokers."""
+        """Whether the turn can surely be finished after any meld of these natural cards and jokers."""
         if used & self.must or self.leaves or self.owed_jokers or self.state.first_play:
             return False
         return bool(self._allow(used, jokers, 0))
